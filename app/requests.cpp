@@ -85,6 +85,10 @@ Result<ui::Answer> readLog(const wire::Reply& reply) {
       ui::LogAnswer{{reply.log().lines().begin(), reply.log().lines().end()}, reply.log().next()});
 }
 
+ui::TuneRow toUi(const Configuration& place) {
+  return {.mesh = place.mesh, .options = place.options, .devices = place.devices};
+}
+
 ui::TuneAnswer toUi(const std::vector<Measurement>& measurements) {
   ui::TuneAnswer answer;
   for (const Measurement& m : measurements)
@@ -97,9 +101,9 @@ Result<ui::Answer> tune(const ui::TuneRequest& request, Session& session,
                         const std::stop_token& stop,
                         const std::function<void(const ui::Answer&)>& progress) {
   const TuneWatch watch{[&] { return stop.stop_requested(); },
-                        [&](const std::string& text, const std::vector<Measurement>& soFar) {
+                        [&](const TuneActivity& activity, const std::vector<Measurement>& soFar) {
                           ui::TuneAnswer answer = toUi(soFar);
-                          answer.doing = text;
+                          answer.doing = {activity.number, activity.of, toUi(activity.place)};
                           if (progress) progress(ui::Answer(std::move(answer)));
                         }};
   TESSERA_TRY(const TuneResult result, tuneJob(session, request.job,
@@ -110,7 +114,7 @@ Result<ui::Answer> tune(const ui::TuneRequest& request, Session& session,
                                                watch));
   if (!result.settled) return result.settled.error();
   ui::TuneAnswer answer = toUi(result.measurements);
-  answer.kept = describeConfiguration(result.kept);
+  answer.kept = toUi(result.kept);
   answer.stopped = result.stopped;
   return ui::Answer(std::move(answer));
 }

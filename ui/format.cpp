@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -211,6 +212,16 @@ QString shape(const ptc::MeshShape& shape) {
 QString device(ptc::DeviceId device) { return QString::fromStdString(ptc::ToString(device)); }
 
 QString node(std::int32_t node) { return QStringLiteral("n") + QString::number(node); }
+
+QString port(std::string_view text) {
+  const QString name = word(text);
+  static const QRegularExpression form(QStringLiteral("^(\\S+) (in|out)$"));
+  const auto match = form.match(name);
+  if (!match.hasMatch()) return name;
+  return match.captured(2) == QLatin1String("in")
+             ? FormatWords::tr("%1 in", "a port").arg(match.captured(1))
+             : FormatWords::tr("%1 out", "a port").arg(match.captured(1));
+}
 
 QString unknown() { return QStringLiteral("—"); }
 

@@ -59,6 +59,8 @@ QString percent(double fraction);
 QString wait(double seconds);
 /// "2 × 2 × 1": dp × tp × pp, with ep and cp appended as "· ep 2" where above 1.
 QString shape(const ptc::MeshShape& shape);
+/// "n0 out", a port as plans and lessons name it; other texts as they are.
+QString port(std::string_view text);
 /// "n1g3".
 QString device(ptc::DeviceId device);
 /// "n1".

@@ -728,6 +728,22 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "memory during the move"),
       QT_TRANSLATE_NOOP("Sentences", "room in the memory of every GPU"),
       QT_TRANSLATE_NOOP("Sentences", "estimated pause"),
+      // Where bandwidths of a plan come from.
+      QT_TRANSLATE_NOOP("Sentences", "assumed"),
+      QT_TRANSLATE_NOOP("Sentences", "the links of this emulated cluster"),
+      QT_TRANSLATE_NOOP("Sentences", "simulated %1"),
+      QT_TRANSLATE_NOOP("Sentences", "measured %1 UTC on %2"),
+      QT_TRANSLATE_NOOP("Sentences", "the network is assumed"),
+      QT_TRANSLATE_NOOP("Sentences", "memory is assumed"),
+      // Checkpoints that cannot be loaded.
+      QT_TRANSLATE_NOOP("Sentences", "it is being saved, or was cut off"),
+      QT_TRANSLATE_NOOP("Sentences", "it could not be examined: %1"),
+      // Tuning.
+      QT_TRANSLATE_NOOP("Sentences", "no step of '%1' for %2"),
+      QT_TRANSLATE_NOOP("Sentences", "transaction %1 failed: %2"),
+      QT_TRANSLATE_NOOP("Sentences", "transaction %1 has an unknown outcome: %2"),
+      QT_TRANSLATE_NOOP("Sentences", "transaction %1 needs a decision: %2"),
+      QT_TRANSLATE_NOOP("Sentences", "transaction %1 does not run, and its record has no outcome"),
   });
   return kSentences;
 }

@@ -83,11 +83,18 @@ struct TuneRow {
   std::string failure = {};  // why
   friend bool operator==(const TuneRow&, const TuneRow&) = default;
 };
+/// What `tune` does now: it runs `row`, the configuration `number` of `of`, counted from 1. Number
+/// 0: the user stopped it, and the job returns to `row`.
+struct TuneStep {
+  std::int64_t number = 0, of = 0;
+  TuneRow row = {};
+  friend bool operator==(const TuneStep&, const TuneStep&) = default;
+};
 struct TuneAnswer {
   std::vector<TuneRow> rows;
-  std::string doing = {};  // "2 of 4: dp=2,tp=2 on …"; empty in the final answer
-  std::string kept = {};   // the configuration that the job runs now; empty before the end
-  bool stopped = false;    // by the user
+  std::optional<TuneStep> doing = {};  // nullopt in the final answer
+  std::optional<TuneRow> kept = {};    // what the job runs now; nullopt before the end
+  bool stopped = false;                // by the user
 };
 /// Runs the configurations with the best estimates for some steps each. Progress is reported.
 struct TuneRequest {

@@ -34,8 +34,8 @@ int runTune(const Invocation& call) {
   TESSERA_OR_FAILED(auto session, openSession(call));
   countInterrupts();
   const TuneWatch watch{[] { return numInterrupts() > 0; },
-                        [&](const std::string& text, const std::vector<Measurement>&) {
-                          if (!call.json) fmt::print(stderr, "{}\n", text);
+                        [&](const TuneActivity& activity, const std::vector<Measurement>&) {
+                          if (!call.json) fmt::print(stderr, "{}\n", describeActivity(activity));
                         }};
   TESSERA_OR_FAILED(const auto tuned, tuneJob(session, name, std::move(options), watch));
   if (call.json)

@@ -118,6 +118,12 @@ class Tuner {
 
 }  // namespace
 
+std::string describeActivity(const TuneActivity& activity) {
+  const std::string place = describeConfiguration(activity.place);
+  if (activity.number == 0) return fmt::format("interrupted: returning to {}", place);
+  return fmt::format("{} of {}: {}", activity.number, activity.of, place);
+}
+
 Result<TuneResult> tuneJob(Session& session, const std::string& name, TuneOptions options,
                            const TuneWatch& watch) {
   TESSERA_TRY(const auto snapshot, session.snapshot());
@@ -139,9 +145,7 @@ Result<TuneResult> tuneJob(Session& session, const std::string& name, TuneOption
     const Configuration place = candidate.current ? original
                                                   : Configuration{candidate.mesh, candidate.devices,
                                                                   candidate.options, false};
-    watch.say(fmt::format("{} of {}: {}", measurements.size() + 1, candidates.size(),
-                          describeConfiguration(place)),
-              measurements);
+    watch.say({std::ssize(measurements) + 1, std::ssize(candidates), place}, measurements);
     const Status moved = watch.isStopped() ? Status(Cancelled("interrupted")) : tuner.moveTo(place);
     const Result<double> step = moved ? tuner.measure(options.steps) : moved.error();
     if (!step && step.error().code == ErrorCode::kCancelled) {
@@ -157,9 +161,7 @@ Result<TuneResult> tuneJob(Session& session, const std::string& name, TuneOption
   const Measurement* best = fastest(measurements);
   result.isBack = result.stopped || !options.keepsBest || best == nullptr;
   result.kept = result.isBack ? original : best->place;
-  if (result.stopped)
-    watch.say(fmt::format("interrupted: returning to {}", describeConfiguration(original)),
-              measurements);
+  if (result.stopped) watch.say({0, std::ssize(candidates), original}, measurements);
   result.settled = tuner.moveTo(result.kept);
   return result;
 }

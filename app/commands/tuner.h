@@ -25,11 +25,20 @@ struct TuneOptions {
   bool keepsBest = true;                    // false: the job returns to its configuration
 };
 
+/// What tuneJob() does now: it runs `place`, the configuration `number` of `of`, counted from 1.
+/// Number 0: the user stopped it, and the job returns to `place`.
+struct TuneActivity {
+  std::int64_t number = 0, of = 0;
+  Configuration place = {};
+};
+/// "2 of 4: dp=2,tp=2,pp=1 on n0g0,…", in one line.
+std::string describeActivity(const TuneActivity& activity);
+
 /// Called on the thread of tuneJob().
 struct TuneWatch {
   std::function<bool()> isStopped;  // by the user
-  /// Current activity in one line, with the measurements so far.
-  std::function<void(const std::string& text, const std::vector<Measurement>& soFar)> say;
+  /// Current activity, with the measurements so far.
+  std::function<void(const TuneActivity& activity, const std::vector<Measurement>& soFar)> say;
 };
 
 struct TuneResult {

@@ -2458,6 +2458,58 @@
         <source>n%1 is still ending change %2 of job &apos;%3&apos;: rebuild again</source>
         <translation>n%1 beendet noch Änderung %2 von Job „%3“: erneut wiederherstellen</translation>
     </message>
+    <message>
+        <source>assumed</source>
+        <translation>angenommen</translation>
+    </message>
+    <message>
+        <source>the links of this emulated cluster</source>
+        <translation>die Leitungen dieses emulierten Clusters</translation>
+    </message>
+    <message>
+        <source>simulated %1</source>
+        <translation>%1, simuliert</translation>
+    </message>
+    <message>
+        <source>measured %1 UTC on %2</source>
+        <translation>gemessen %1 UTC auf %2</translation>
+    </message>
+    <message>
+        <source>the network is assumed</source>
+        <translation>das Netzwerk ist angenommen</translation>
+    </message>
+    <message>
+        <source>memory is assumed</source>
+        <translation>der Speicher ist angenommen</translation>
+    </message>
+    <message>
+        <source>it is being saved, or was cut off</source>
+        <translation>er wird gerade gespeichert, oder das Speichern wurde abgebrochen</translation>
+    </message>
+    <message>
+        <source>it could not be examined: %1</source>
+        <translation>er ließ sich nicht untersuchen: %1</translation>
+    </message>
+    <message>
+        <source>no step of &apos;%1&apos; for %2</source>
+        <translation>kein Schritt von „%1“ seit %2</translation>
+    </message>
+    <message>
+        <source>transaction %1 failed: %2</source>
+        <translation>Änderung %1 ist gescheitert: %2</translation>
+    </message>
+    <message>
+        <source>transaction %1 has an unknown outcome: %2</source>
+        <translation>Änderung %1 hat einen unbekannten Ausgang: %2</translation>
+    </message>
+    <message>
+        <source>transaction %1 needs a decision: %2</source>
+        <translation>Änderung %1 braucht eine Entscheidung: %2</translation>
+    </message>
+    <message>
+        <source>transaction %1 does not run, and its record has no outcome</source>
+        <translation>Änderung %1 läuft nicht, und ihr Eintrag hat keinen Ausgang</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
@@ -6596,6 +6648,30 @@
         <source>State of which no other node holds a copy</source>
         <translation>Zustand, von dem kein anderer Knoten eine Kopie hält</translation>
     </message>
+    <message>
+        <source>corrupt frames requested again: %1</source>
+        <translation>beschädigte Frames, erneut angefordert: %1</translation>
+    </message>
+    <message>
+        <source>stray frames dropped: %1</source>
+        <translation>fremde Frames, verworfen: %1</translation>
+    </message>
+    <message>
+        <source>frames taken from another holder: %1</source>
+        <translation>Frames von einem anderen Halter: %1</translation>
+    </message>
+    <message>
+        <source>malformed messages dropped: %1</source>
+        <translation>fehlerhafte Nachrichten, verworfen: %1</translation>
+    </message>
+    <message>
+        <source>requests not admitted: %1</source>
+        <translation>nicht zugelassene Anforderungen: %1</translation>
+    </message>
+    <message>
+        <source>connections closed because too many were open: %1</source>
+        <translation>Verbindungen geschlossen, weil zu viele offen waren: %1</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::JobPlots</name>
@@ -6814,16 +6890,6 @@
     <message>
         <source>%1 %</source>
         <translation>%1 %</translation>
-    </message>
-    <message>
-        <source>%1 in</source>
-        <comment>a port</comment>
-        <translation>Eingang von %1</translation>
-    </message>
-    <message>
-        <source>%1 out</source>
-        <comment>a port</comment>
-        <translation>Ausgang von %1</translation>
     </message>
     <message>
         <source>The bytes of the lesson are still moving.</source>
@@ -10015,6 +10081,14 @@ Bytes %2 bis %3, %4
         <source>The settings file was damaged (%1). The panel uses its defaults.</source>
         <translation>Die Datei der Einstellungen war beschädigt (%1). Das Panel nutzt die Vorgaben.</translation>
     </message>
+    <message>
+        <source>no folder %1</source>
+        <translation>kein Ordner %1</translation>
+    </message>
+    <message>
+        <source>the new file could not be renamed</source>
+        <translation>die neue Datei ließ sich nicht umbenennen</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::SettingsDialog</name>
@@ -10718,6 +10792,10 @@ Bytes %2 bis %3, %4
     <message>
         <source>%1 is not of the form NAME=VALUE.</source>
         <translation>%1 hat nicht die Form NAME=VALUE.</translation>
+    </message>
+    <message>
+        <source>%1 is not a whole number from %2.</source>
+        <translation>%1 ist keine ganze Zahl von %2.</translation>
     </message>
 </context>
 <context>
@@ -11777,6 +11855,23 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     </message>
 </context>
 <context>
+    <name>tessera::ui::TuningText</name>
+    <message>
+        <source>%1 on %2</source>
+        <comment>2 × 2 × 1 on n0g0–n0g3</comment>
+        <translation>%1 auf %2</translation>
+    </message>
+    <message>
+        <source>returning to %1</source>
+        <translation>zurück zu %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2: %3</source>
+        <comment>2 of 4: 2 × 2 × 1 on n0g0–n0g3</comment>
+        <translation>%1 von %2: %3</translation>
+    </message>
+</context>
+<context>
     <name>tessera::ui::TxnView</name>
     <message>
         <source>Until the commit the old layout is intact. Cancelling costs only time.</source>
@@ -12253,6 +12348,16 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <source>%1 would lose %2</source>
         <comment>n1 would lose 18 MiB</comment>
         <translation>%1 verlöre %2</translation>
+    </message>
+    <message>
+        <source>%1 in</source>
+        <comment>a port</comment>
+        <translation>Eingang von %1</translation>
+    </message>
+    <message>
+        <source>%1 out</source>
+        <comment>a port</comment>
+        <translation>Ausgang von %1</translation>
     </message>
 </context>
 </TS>

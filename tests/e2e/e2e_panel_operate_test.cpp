@@ -73,12 +73,13 @@ class E2ePanelOperateTest : public QObject {
 
     // Tuning ends on one of the configurations that were measured, and says what it does.
     int said = 0;
-    const auto tuned = askAndWait(commands, ui::TuneRequest{"gpt-nano", 2, 4, true},
-                                  [&](const ui::TuneAnswer& part) { said += !part.doing.empty(); });
+    const auto tuned =
+        askAndWait(commands, ui::TuneRequest{"gpt-nano", 2, 4, true},
+                   [&](const ui::TuneAnswer& part) { said += part.doing.has_value(); });
     QVERIFY2(tuned, why(tuned));
     QCOMPARE(tuned->rows.size(), std::size_t{2});
     QCOMPARE(said, 2);
-    QVERIFY(!tuned->kept.empty() && !tuned->stopped);
+    QVERIFY(tuned->kept && !tuned->stopped);
 
     // A stopped one returns to the configuration that the job had.
     const auto before = model.findJob("gpt-nano")->mesh;

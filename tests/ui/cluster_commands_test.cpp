@@ -182,7 +182,7 @@ class ClusterCommandsTest : public QObject {
       broken.measured = 0;
       broken.failure = "no step for 120 s";
       answer.rows = {slow, fast, broken};
-      answer.kept = "dp=2";
+      answer.kept = fast;
       answer.stopped = request.steps == 20;
       return answer;
     });
@@ -198,7 +198,7 @@ class ClusterCommandsTest : public QObject {
     }
     QCOMPARE(panel.commands.stops, 1);
     QTRY_VERIFY(!dialog->isAsking());
-    QCOMPARE(dialog->words(), QStringLiteral("gpt-mini runs dp=2."));
+    QCOMPARE(dialog->words(), QStringLiteral("gpt-mini runs 1 × 1 × 1 on n0g0."));
     QCOMPARE(dialog->model().rowCount(), 3);
     QCOMPARE(dialog->model().marked(), 1);  // the fastest
     QCOMPARE(cell(dialog, 1, 3), QStringLiteral("0.25 s"));
@@ -218,7 +218,7 @@ class ClusterCommandsTest : public QObject {
     dialog->reject();
     QTRY_VERIFY(panel.window->findChild<ui::AnswerDialog*>() == nullptr);
     ui::TuneAnswer part;
-    part.doing = "dp=2,tp=2: step 4 of 12";
+    part.doing = {2, 4, {test::Shape(2, 2, 1), {}, {{0, 0}, {0, 1}, {0, 2}, {0, 3}}}};
     panel.commands.heldProgress(part);
     const auto notice = [&]() -> ui::NoticeBar* {
       for (ui::NoticeBar* each : panel.window->findChildren<ui::NoticeBar*>())
@@ -226,14 +226,14 @@ class ClusterCommandsTest : public QObject {
       return nullptr;
     };
     QTRY_VERIFY(notice() != nullptr);
-    QVERIFY2(notice()->text().contains(QStringLiteral("dp=2,tp=2: step 4 of 12")),
+    QVERIFY2(notice()->text().contains(QStringLiteral("2 of 4: 2 × 2 × 1 on n0g0–n0g3")),
              qPrintable(notice()->text()));
     notice()->actionButton()->click();
     notice()->actionButton()->click();
     QCOMPARE(panel.commands.stops, 1);
     QVERIFY(notice()->text().contains(QStringLiteral("returns to the configuration")));
     ui::TuneAnswer end;
-    end.kept = "dp=2";
+    end.kept = part.doing->row;
     end.stopped = true;
     panel.commands.heldRequest(ui::Answer(end));
     QTRY_VERIFY(notice() == nullptr);

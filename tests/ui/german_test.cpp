@@ -9,6 +9,7 @@
 #include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -17,9 +18,12 @@
 #include "tests/ui/linguist_tools.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
+#include "ui/dialogs/answer_dialog.h"
 #include "ui/format.h"
 #include "ui/language.h"
 #include "ui/models/start_form.h"
+#include "ui/pages/notice_bar.h"
+#include "ui/sentences.h"
 
 using namespace tessera;
 using test::TranslatedText;
@@ -179,6 +183,71 @@ class GermanTest : public QObject {
     }
     const ui::Language english{QLocale(QLocale::English)};
     QCOMPARE(read("0,25"), QStringLiteral("0,25 is not a number from 0 to 0.95."));
+  }
+
+  // A fraction where a whole number is wanted, and a problem that the engine finds.
+  void problemsOfAStartAreGerman() {
+    const ui::Language german{QLocale(QLocale::German)};
+    const QString model = QStringLiteral("gpt-mini");
+    const auto settings = engine::SettingsOf(ui::StartForm::settingsOf(model));
+    const auto whole = std::ranges::find(settings, "warmup_steps", &engine::JobSetting::name);
+    QVERIFY(whole != settings.end() && whole->is_integer);
+    const QString key = QString::fromStdString(whole->name);
+    const QString typed = QStringLiteral("%1,5").arg(static_cast<qlonglong>(whole->least));
+    ui::StartForm form{.model = model};
+    form.values[key] = typed;
+    form.values[ui::start_field::kData] = QStringLiteral("0:/srv/text");
+    const auto problems = ui::checkStart(form, test::IdleCluster(2, 4)).problems;
+    QVERIFY2(problems.at(key).startsWith(typed + QStringLiteral(" ist keine ganze Zahl von ")),
+             qPrintable(problems.at(key)));
+    QCOMPARE(problems.at(ui::start_field::kData),
+             QStringLiteral("das Gewicht der Daten „0:/srv/text“ ist nicht größer als 0"));
+  }
+
+  void aTuningIsGerman() {
+    const ui::Language german{QLocale(QLocale::German)};
+    test::Panel panel({.operate = true});
+    panel.window->actions()->refresh();
+    panel.window->actions()->find(QStringLiteral("cluster.tuneJob"))->trigger();
+    auto* dialog = panel.window->findChild<ui::AnswerDialog*>();
+    QVERIFY(dialog != nullptr);
+    dialog->againButton()->click();
+    ui::TuneRow row{test::Shape(2, 2, 1), {}, {{0, 0}, {0, 1}, {0, 2}, {0, 3}}, 0.4, 0.32, ""};
+    ui::TuneAnswer part;
+    part.doing = {2, 4, row};
+    panel.commands.heldProgress(part);
+    QCOMPARE(dialog->words(), QStringLiteral("2 von 4: 2 × 2 × 1 auf n0g0–n0g3"));
+    QStringList notices;
+    for (const ui::NoticeBar* each : panel.window->findChildren<ui::NoticeBar*>())
+      notices << each->text();
+    QVERIFY2(notices.contains(QStringLiteral(
+                 "gpt-mini wird abgestimmt: 2 von 4: 2 × 2 × 1 auf n0g0–n0g3.")),
+             qPrintable(notices.join(u'\n')));
+
+    ui::TuneRow failed = row;
+    failed.options.zero = true;
+    failed.measured = 0;
+    failed.failure = "transaction 7 was rolled back: n1 was lost";
+    ui::TuneAnswer end;
+    end.rows = {row, failed};
+    end.kept = row;
+    panel.commands.heldRequest(ui::Answer(end));
+    QTRY_COMPARE(dialog->words(), QStringLiteral("gpt-mini läuft mit 2 × 2 × 1 auf n0g0–n0g3."));
+    QCOMPARE(dialog->model().index(1, 0).data().toString(),
+             QStringLiteral("2 × 2 × 1, ZeRO ein: Änderung 7 wurde zurückgerollt: "
+                            "n1 ging verloren"));
+  }
+
+  void portsAndTheirSpeedsAreGerman() {
+    const ui::Language german{QLocale(QLocale::German)};
+    QCOMPARE(ui::format::port("n0 out"), QStringLiteral("Ausgang von n0"));
+    QCOMPARE(ui::format::port("n1g2 in"), QStringLiteral("Eingang von n1g2"));
+    QCOMPARE(ui::format::port("n0"), QStringLiteral("n0"));
+    QCOMPARE(ui::localized(std::string_view("assumed")), QStringLiteral("angenommen"));
+    QCOMPARE(ui::localized(QStringLiteral(
+                 "measured 2026-11-20 10:11 UTC on n0, n1; the network is assumed")),
+             QStringLiteral("gemessen 2026-11-20 10:11 UTC auf n0, n1; das Netzwerk ist "
+                            "angenommen"));
   }
 
   void standardButtonsAreGerman() {

@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTranslator>
+#include <algorithm>
 
 #include "tests/folders.h"
 #include "tests/support/widget_test_main.h"
@@ -61,6 +62,28 @@ QStringList hiddenTexts(const QString& source) {
   return found;
 }
 
+/// "12: QString::number(x, 'f', 1)": the places in a source file that show what agents and engine
+/// write without localized(), or a fraction in the form of the command line.
+QStringList rawTexts(const QString& source) {
+  static const QRegularExpression sentence(
+      QStringLiteral("QString::from(?:StdString|Utf8)\\([^;]*?(?:\\.|->)(?:message|ToString\\(\\)|"
+                     "reason|failure|why|problem|doing|detail|bandwidths_from)\\)"));
+  static const QRegularExpression options(
+      QStringLiteral("= engine::ToString\\([^;]*options\\)|"
+                     "fromStdString\\(engine::ToString\\([^;]*options\\)"));
+  static const QRegularExpression fraction(
+      QStringLiteral("\\.arg\\([^;]*?, 0, '[efg]'|QString::number\\([^;]*?, '[efg]'"));
+  QStringList found;
+  const QStringList lines = source.split(u'\n');
+  for (qsizetype i = 0; i < lines.size(); ++i) {
+    const bool isLocalized = lines[i].contains(QStringLiteral("localized("));
+    if ((!isLocalized && lines[i].contains(sentence)) || lines[i].contains(options) ||
+        lines[i].contains(fraction))
+      found << QStringLiteral("%1: %2").arg(i + 1).arg(lines[i].trimmed());
+  }
+  return found;
+}
+
 bool hasWords(const QString& text) {
   static const QRegularExpression word(QStringLiteral("[A-Za-z]{3}"));
   return text.contains(word);
@@ -102,6 +125,48 @@ class TranslationTest : public QObject {
         const QString file = it.next();
         for (const QString& each : hiddenTexts(contentOf(file))) found << file + u':' + each;
       }
+    }
+    QVERIFY(files > 150);
+    QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
+  }
+
+  void theRuleFindsRawTexts_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<int>("raw");
+    QTest::newRow("error") << "fail(QString::fromStdString(applied.error().message));" << 1;
+    QTest::newRow("reason") << "x += QString::fromStdString(row.failure);" << 1;
+    QTest::newRow("options") << "const std::string options = engine::ToString(row.options);" << 1;
+    QTest::newRow("argument") << "tr(\"%1 %\").arg(100 * x, 0, 'f', 0)" << 1;
+    QTest::newRow("number") << "QString::number(x, 'g', 3)" << 1;
+    QTest::newRow("localized") << "fail(localized(QString::fromStdString(a.message)));" << 0;
+    QTest::newRow("name") << "QString::fromStdString(job.name)" << 0;
+    QTest::newRow("locale") << "tr(\"%1 %\").arg(QLocale().toString(x, 'f', 0))" << 0;
+    QTest::newRow("identifier") << "QString::number(entry.id)" << 0;
+  }
+  void theRuleFindsRawTexts() {
+    QFETCH(QString, source);
+    QFETCH(int, raw);
+    QCOMPARE(rawTexts(source).size(), raw);
+  }
+
+  // What agents and engine write passes localized(), and numbers have the form of the language.
+  void noTextOfTheClusterIsRaw() {
+    // Exports and pictures have the form of the command line. The reasons of flows are kept in
+    // English, for the export, and translated where the table shows them.
+    const QStringList exempt{QStringLiteral("/models/change_diff.cpp"),
+                             QStringLiteral("/models/change_report.cpp"),
+                             QStringLiteral("/models/link_table_model.cpp"),
+                             QStringLiteral("/models/moment_diff.cpp")};
+    QStringList found;
+    int files = 0;
+    for (QDirIterator it(sourceFolder() + QStringLiteral("/ui"), {QStringLiteral("*.cpp")},
+                         QDir::Files, QDirIterator::Subdirectories);
+         it.hasNext(); ++files) {
+      const QString file = it.next();
+      const bool isExempt = std::ranges::any_of(
+          exempt, [&](const QString& end) { return file.endsWith(end); });
+      if (isExempt) continue;
+      for (const QString& each : rawTexts(contentOf(file))) found << file + u':' + each;
     }
     QVERIFY(files > 150);
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));

@@ -21,12 +21,13 @@ constexpr ColourVision kVisions[] = {ColourVision::Normal, ColourVision::Deutan,
 
 PalettePreview::PalettePreview(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Preview of the colours under four kinds of colour vision"));
+  const auto difference = [](ColourVision vision) {
+    return QLocale().toString(smallestDifference(vision), 'f', 1);
+  };
   setAccessibleDescription(
       tr("Smallest difference between two of the nine: normal %1, deutan %2, protan %3, tritan %4")
-          .arg(smallestDifference(ColourVision::Normal), 0, 'f', 1)
-          .arg(smallestDifference(ColourVision::Deutan), 0, 'f', 1)
-          .arg(smallestDifference(ColourVision::Protan), 0, 'f', 1)
-          .arg(smallestDifference(ColourVision::Tritan), 0, 'f', 1));
+          .arg(difference(ColourVision::Normal), difference(ColourVision::Deutan),
+               difference(ColourVision::Protan), difference(ColourVision::Tritan)));
 }
 
 QSize PalettePreview::sizeHint() const {

@@ -22,6 +22,7 @@
 #include "ui/format.h"
 #include "ui/lessons/consistency_words.h"
 #include "ui/plots/curve_plot.h"
+#include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/surface.h"
 
@@ -208,7 +209,7 @@ void ConsistencyLesson::onDone(Result<engine::ConsistencyResult> result) {
     m_state = State::Shown;
   } else {
     const bool wasStopped = result.error().code == ErrorCode::kCancelled;
-    m_problem = wasStopped ? QString() : QString::fromStdString(result.error().message);
+    m_problem = wasStopped ? QString() : localized(result.error().message);
     m_result = m_runner.last();
     m_state = !wasStopped ? State::Failed : m_result ? State::Shown : State::Empty;
   }

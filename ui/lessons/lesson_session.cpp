@@ -31,16 +31,6 @@ Result<engine::LessonStage> readStage(const QString& nameOrFile) {
   return stage;
 }
 
-/// "n0 out" in the language of the panel; other texts as they are.
-QString portName(const QString& text) {
-  static const QRegularExpression port(QStringLiteral("^(\\S+) (in|out)$"));
-  const auto match = port.match(text);
-  if (!match.hasMatch()) return text;
-  return match.captured(2) == QLatin1String("in")
-             ? LessonSession::tr("%1 in", "a port").arg(match.captured(1))
-             : LessonSession::tr("%1 out", "a port").arg(match.captured(1));
-}
-
 /// The transfer of a plan, of which a fraction is done.
 engine::TxnStatus transferOf(const engine::PlanSummary& plan, double fraction) {
   engine::TxnStatus txn;
@@ -107,7 +97,7 @@ void LessonSession::reload() {
   watch();  // a file that was replaced is another file
   auto stage = readStage(m_source);
   if (stage) return adopt(*std::move(stage), m_step);
-  m_fileProblem = QString::fromStdString(stage.error().ToString());
+  m_fileProblem = localized(stage.error().ToString());
   emit changed();
 }
 
@@ -334,7 +324,7 @@ QString LessonSession::print(const engine::LessonValue& value) {
     case engine::LessonUnit::kCount:
       return QLocale().toString(value.number, 'g', 6);
     case engine::LessonUnit::kText:
-      return portName(QString::fromStdString(value.text));
+      return format::port(value.text);
   }
   return {};
 }

@@ -24,7 +24,8 @@ QString fitWords(Fit fit) {
 QString shortOptions(const engine::StepOptions& options) {
   QStringList parts;
   if (options.zero) parts << CandidateTableModel::tr("ZeRO");
-  if (options.micro_batch > 0) parts << CandidateTableModel::tr("mb %1").arg(options.micro_batch);
+  if (options.micro_batch > 0)
+    parts << CandidateTableModel::tr("mb %1").arg(format::count(options.micro_batch));
   return parts.join(QLatin1Char(' '));
 }
 

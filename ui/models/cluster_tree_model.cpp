@@ -95,14 +95,14 @@ ClusterTreeModel::Tree ClusterTreeModel::makeTree(const engine::ClusterSnapshot&
     if (status.state != engine::NodeState::kAlive) {
       node.state = format::text(status.state);
     } else if (in > 0 || out > 0) {
-      if (in > 0) node.state = tr("+%1").arg(in);
+      if (in > 0) node.state = tr("+%1").arg(format::count(in));
       if (out > 0)
         node.state +=
-            (in > 0 ? QStringLiteral(" ") : QString()) + QChar(0x2212) + QString::number(out);
+            (in > 0 ? QStringLiteral(" ") : QString()) + QChar(0x2212) + format::count(out);
     } else if (idle == count && count > 0) {
-      node.state = tr("%1 idle").arg(count);
+      node.state = tr("%1 idle").arg(format::count(count));
     } else {
-      node.state = QString::number(count);
+      node.state = format::count(count);
     }
     tree.nodes.push_back(std::move(node));
   }

@@ -58,14 +58,11 @@ void DraftPlan::onDraftChanged() {
     const std::int64_t ranks = request.mesh->num_ranks();
     return set(State::Invalid, ranks > count
                                    ? tr("%1 needs %2 GPUs, the draft has %3.")
-                                         .arg(format::shape(*request.mesh))
-                                         .arg(ranks)
-                                         .arg(count)
+                                         .arg(format::shape(*request.mesh), format::count(ranks),
+                                              format::count(count))
                                    : tr("%1 uses %2 of %3 GPUs: remove %4 or raise a degree.")
-                                         .arg(format::shape(*request.mesh))
-                                         .arg(ranks)
-                                         .arg(count)
-                                         .arg(count - ranks));
+                                         .arg(format::shape(*request.mesh), format::count(ranks),
+                                              format::count(count), format::count(count - ranks)));
   }
   m_delay.start(kEditDelayMs);
   set(State::Planning);

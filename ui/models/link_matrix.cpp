@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -212,7 +213,7 @@ LinkMatrix makeLinkMatrix(const LinkFlows& flows, const engine::ClusterSnapshot&
   const engine::PlanCertificate& certificate = flows.certificate;
   if (certificate.network_bytes_per_second > 0) {
     matrix.network = certificate.network_bytes_per_second;
-    matrix.speedsFrom = QString::fromStdString(certificate.bandwidths_from);
+    matrix.speedsFrom = localized(certificate.bandwidths_from);
   } else if (cluster.link_bytes_per_second > 0) {
     matrix.network = cluster.link_bytes_per_second;
   }

@@ -8,6 +8,7 @@
 
 #include "ui/format.h"
 #include "ui/models/device_names.h"
+#include "ui/models/tuning_text.h"
 #include "ui/sentences.h"
 
 namespace tessera::ui {
@@ -311,7 +312,7 @@ void MoveControl::tune(const TuneRequest& request, ClusterCommands::Done<TuneAns
       },
       [self, progress = std::move(progress)](const TuneAnswer& part) {
         if (self && self->m_tuning) {
-          self->m_tuning->doing = QString::fromStdString(part.doing);
+          self->m_tuning->doing = part.doing ? doingText(*part.doing) : QString();
           emit self->changed();
         }
         progress(part);

@@ -6,6 +6,7 @@
 #include <QProcess>
 #include <QRegularExpression>
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "engine/data/is_url.h"
 #include "ui/format.h"
 #include "ui/models/start_form.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -218,10 +220,15 @@ class StartReader {
              StartForm::tr("%1 is not a number from %2.").arg(m_form.value(key), field.limits));
         continue;
       }
+      if (setting.is_integer && number != std::floor(number)) {
+        fail(key, StartForm::tr("%1 is not a whole number from %2.")
+                      .arg(m_form.value(key), field.limits));
+        continue;
+      }
       const Status applied =
           engine::ApplySetting(m_check.settings, setting.name, text.toStdString());
       if (!applied) {
-        fail(key, QString::fromStdString(applied.error().message));
+        fail(key, localized(applied.error().message));
         continue;
       }
       // The command line has options of their own for these two.
@@ -234,7 +241,7 @@ class StartReader {
     for (const QString& path : partsOf(start_field::kData)) {
       const auto weighted = engine::ParseWeightedPath(path.toStdString());
       if (!weighted) {
-        fail(start_field::kData, QString::fromStdString(weighted.error().message));
+        fail(start_field::kData, localized(weighted.error().message));
       } else if (!weighted->path.starts_with('/') && !engine::IsUrl(weighted->path)) {
         fail(start_field::kData, StartForm::tr("%1 is not a full path, starting with /.")
                                      .arg(QString::fromStdString(weighted->path)));

@@ -10,6 +10,7 @@
 #include "engine/model/large_models.h"
 #include "engine/store/memory_needs.h"
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
@@ -174,7 +175,7 @@ QString StartForm::freeName(const QString& usual, const engine::ClusterSnapshot&
 QString StartForm::modelFacts(const QString& model) {
   const engine::JobSettings settings = settingsOf(model);
   const auto tensors = engine::MakeCollection(settings, false);
-  if (!tensors) return QString::fromStdString(tensors.error().message);
+  if (!tensors) return localized(tensors.error().message);
   std::int64_t parameters = 0;
   for (const ptc::TensorSpec& tensor : (*tensors)->tensors()) {
     if (tensor.role != ptc::TensorRole::kParam) continue;

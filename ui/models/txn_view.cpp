@@ -155,9 +155,10 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
     case TxnPhase::kPreparing: {
       const int count = joiners(txn);
       const QString what =
-          count == 1  ? TxnWords::tr("1 GPU is starting. Training continues.")
-          : count > 1 ? TxnWords::tr("%1 GPUs are starting. Training continues.").arg(count)
-                      : TxnWords::tr("The ranks create their new groups. Training continues.");
+          count == 1 ? TxnWords::tr("1 GPU is starting. Training continues.")
+          : count > 1
+              ? TxnWords::tr("%1 GPUs are starting. Training continues.").arg(format::count(count))
+              : TxnWords::tr("The ranks create their new groups. Training continues.");
       view.sentence = cancellable(txn.reason.empty() ? what : what + QLatin1Char(' ') + waits(txn));
       break;
     }

@@ -45,7 +45,8 @@ ApplySheet::ApplySheet(const ClusterModel& model, const DraftPlan& plan, MoveCon
   std::vector<KeyValues::Row> rows{
       {tr("cluster"), cluster},
       {tr("job"), job},
-      {tr("GPUs"), tr("%1 → %2").arg(summary.from_devices.size()).arg(summary.to_devices.size())},
+      {tr("GPUs"), tr("%1 → %2").arg(format::count(std::ssize(summary.from_devices)),
+                                     format::count(std::ssize(summary.to_devices)))},
       {tr("bytes to move"), format::bytes(summary.moved())},
       {tr("pause (estimate)"), tr("≈ %1").arg(format::seconds(summary.pause_estimate))}};
   rows.push_back(overlapRow(summary.overlap));

@@ -387,9 +387,9 @@ void HeaderBar::refresh() {
 
   const Draft::Edits& edits = m_draft.edits();
   QString draft = tr("Draft");
-  if (!edits.in.empty()) draft += QStringLiteral("  +%1").arg(edits.in.size());
+  if (!edits.in.empty()) draft += QStringLiteral("  +%1").arg(format::count(std::ssize(edits.in)));
   if (!edits.out.empty()) {
-    draft += QStringLiteral("  ") + QChar(0x2212) + QString::number(edits.out.size());
+    draft += QStringLiteral("  ") + QChar(0x2212) + format::count(std::ssize(edits.out));
   }
   QAbstractButton* segment = m_sources->segment(static_cast<int>(LayoutSource::Draft));
   if (segment->text() != draft) {

@@ -54,6 +54,22 @@ std::vector<ptc::DeviceId> replicasOf(const engine::JobStatus& job, int rank) {
   return others;
 }
 
+/// "corrupt frames requested again: 3, stray frames dropped: 1"; empty if there are none.
+QString networkFaults(const engine::NetworkFaults& faults) {
+  QStringList parts;
+  const auto add = [&](const QString& what, std::int64_t count) {
+    if (count > 0) parts << what.arg(format::count(count));
+  };
+  add(Inspector::tr("corrupt frames requested again: %1"), faults.corrupt);
+  add(Inspector::tr("stray frames dropped: %1"), faults.dropped);
+  add(Inspector::tr("frames taken from another holder: %1"), faults.switched);
+  add(Inspector::tr("malformed messages dropped: %1"), faults.malformed);
+  add(Inspector::tr("requests not admitted: %1"), faults.not_admitted);
+  add(Inspector::tr("connections closed because too many were open: %1"),
+      faults.connections_closed);
+  return parts.join(QStringLiteral(", "));
+}
+
 struct Memory {
   std::int64_t used = 0, total = 0;
   void add(const engine::DeviceStatus& device) {
@@ -178,9 +194,10 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
       rows.push_back({tr("optimizer state"), format::bytes(device->optimizer_bytes)});
     }
     const auto others = replicasOf(*job, *device->rank);
-    rows.push_back({tr("same shards on"), others.empty() ? tr("no other GPU") : deviceNames(others),
-                    others.empty() ? QStringLiteral("warn") : QString(),
-                    tr("%1 replicas of the shards on this GPU").arg(others.size() + 1)});
+    rows.push_back(
+        {tr("same shards on"), others.empty() ? tr("no other GPU") : deviceNames(others),
+         others.empty() ? QStringLiteral("warn") : QString(),
+         tr("%1 replicas of the shards on this GPU").arg(format::count(std::ssize(others) + 1))});
   } else {
     rows.push_back({tr("job"), device->joining ? tr("joining") : tr("none, idle")});
   }
@@ -276,7 +293,7 @@ std::vector<KeyValues::Row> Inspector::selectionRows() const {
   const int count = static_cast<int>(m_selection.size());
   return {{tr("GPUs"), deviceNames({m_selection.begin(), m_selection.end()})},
           {tr("nodes"), format::count(static_cast<std::int64_t>(nodes.size()))},
-          {tr("in a job"), tr("%1 of %2").arg(inJob).arg(count)},
+          {tr("in a job"), tr("%1 of %2").arg(format::count(inJob), format::count(count))},
           {tr("memory"), memory.text()}};
 }
 
@@ -334,9 +351,8 @@ std::vector<KeyValues::Row> Inspector::nodeRows(const engine::NodeStatus& node) 
                               QString::fromStdString(node.gpu_driver)});
   }
   addDeviceRows(node, &rows);
-  if (const std::string faults = ToText(node.network); !faults.empty()) {
-    rows.push_back({tr("network"), QString::fromStdString(faults), QStringLiteral("warn"),
-                    tr("since the agent started")});
+  if (const QString faults = networkFaults(node.network); !faults.isEmpty()) {
+    rows.push_back({tr("network"), faults, QStringLiteral("warn"), tr("since the agent started")});
   }
   return rows;
 }
@@ -475,8 +491,10 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
     }
   }
   std::vector<KeyValues::Row> rows{
-      {tr("nodes"), !isKnown ? format::count(std::ssize(snapshot.nodes))
-                             : tr("%1 of %2 alive").arg(alive).arg(snapshot.nodes.size())},
+      {tr("nodes"),
+       !isKnown ? format::count(std::ssize(snapshot.nodes))
+                : tr("%1 of %2 alive")
+                      .arg(format::count(alive), format::count(std::ssize(snapshot.nodes)))},
       {tr("GPUs"), tr("%1, %2 idle").arg(format::count(devices), format::count(idle))}};
   if (snapshot.lease) rows.push_back({tr("operator"), leaseText(*snapshot.lease)});
   if (snapshot.link_bytes_per_second > 0) {

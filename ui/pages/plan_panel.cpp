@@ -309,8 +309,8 @@ void PlanPanel::refresh() {
 void PlanPanel::refreshFields() {
   const Draft::Edits& edits = m_draft.edits();
   QStringList change;
-  if (!edits.in.empty()) change << QStringLiteral("+%1").arg(edits.in.size());
-  if (!edits.out.empty()) change << QChar(0x2212) + QString::number(edits.out.size());
+  if (!edits.in.empty()) change << QLatin1Char('+') + format::count(std::ssize(edits.in));
+  if (!edits.out.empty()) change << QChar(0x2212) + format::count(std::ssize(edits.out));
   m_change->setText(change.isEmpty() ? (m_draft.isEmpty() ? tr("no changes") : tr("new mesh"))
                                      : tr("draft %1").arg(change.join(QLatin1Char(' '))));
 
@@ -344,9 +344,11 @@ void PlanPanel::refreshFields() {
   const bool fits = used + idle == given;
   const QString mark = fits ? QStringLiteral(" ✓") : QStringLiteral(" ✕");
   const bool unsettled = m_plan.state() == DraftPlan::State::Planning && !m_draft.mesh();
-  m_product->setText(unsettled ? tr("planning…")
-                               : tr("%1 = %2 of %3").arg(format::shape(mesh)).arg(used).arg(given) +
-                                     mark);
+  m_product->setText(
+      unsettled ? tr("planning…")
+                : tr("%1 = %2 of %3")
+                          .arg(format::shape(mesh), format::count(used), format::count(given)) +
+                      mark);
   setRole(m_product, unsettled ? QStringLiteral("hint")
                      : fits    ? QStringLiteral("ok")
                                : QStringLiteral("bad"));
@@ -369,10 +371,10 @@ void PlanPanel::refreshFields() {
   if (even) {
     const std::int64_t samples = job->global_batch / replicas;
     m_batch->setText(samples == 1
-                         ? tr("global batch stays %1: 1 sample per replica").arg(job->global_batch)
+                         ? tr("global batch stays %1: 1 sample per replica")
+                               .arg(format::count(job->global_batch))
                          : tr("global batch stays %1: %2 samples per replica")
-                               .arg(job->global_batch)
-                               .arg(samples));
+                               .arg(format::count(job->global_batch), format::count(samples)));
   }
 }
 

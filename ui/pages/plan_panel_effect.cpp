@@ -2,6 +2,7 @@
 // What the drafted change would do, in PlanPanel: bytes, times, memory and bounds of the plan.
 #include <QLabel>
 #include <QLocale>
+#include <QPushButton>
 #include <QStringList>
 #include <algorithm>
 
@@ -100,16 +101,16 @@ void PlanPanel::refreshPlan() {
                     tr("highest on %1").arg(format::device(peak->device))});
   }
   const engine::PlanCertificate& certificate = summary->certificate;
-  rows.push_back({tr("busiest port"),
-                  certificate.port.empty() ? tr("nothing moves") : boundText(certificate),
-                  {},
-                  certificate.port.empty()
-                      ? QString()
-                      : tr("%1. Least of any plan: %2 direct, %3 with relay. Bandwidths: %4")
-                            .arg(QString::fromStdString(certificate.port),
-                                 format::bytes(certificate.direct_bound),
-                                 format::bytes(certificate.relayed_bound),
-                                 QString::fromStdString(certificate.bandwidths_from))});
+  rows.push_back(
+      {tr("busiest port"),
+       certificate.port.empty() ? tr("nothing moves") : boundText(certificate),
+       {},
+       certificate.port.empty()
+           ? QString()
+           : tr("%1. Least of any plan: %2 direct, %3 with relay. Bandwidths: %4")
+                 .arg(format::port(certificate.port), format::bytes(certificate.direct_bound),
+                      format::bytes(certificate.relayed_bound),
+                      localized(certificate.bandwidths_from))});
   if (summary->relayed) {
     rows.push_back({tr("relayed"), tr("%1 over the network instead of %2")
                                        .arg(format::bytes(summary->network),

@@ -12,6 +12,7 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/format.h"
+#include "ui/models/change_view.h"
 #include "ui/models/event_table_model.h"
 #include "ui/models/history_table_model.h"
 
@@ -96,13 +97,13 @@ void WindowItems::addChanges(Items* items) const {
   for (const engine::HistoryEntry& entry : m_parts.changes.entries()) {
     const auto id = entry.id;
     const auto started = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000));
-    items->push_back({PaletteItem::Kind::Change,
-                      tr("Change %1 of %2").arg(id).arg(QString::fromStdString(entry.job)),
-                      tr("%1, %2").arg(QLocale().toString(started, QLocale::ShortFormat),
-                                       QString::fromStdString(entry.result)),
-                      {},
-                      {},
-                      [show = m_reactions.showChange, id] { show(id); }});
+    items->push_back(
+        {PaletteItem::Kind::Change,
+         tr("Change %1 of %2").arg(id).arg(QString::fromStdString(entry.job)),
+         tr("%1, %2").arg(QLocale().toString(started, QLocale::ShortFormat), resultText(entry)),
+         {},
+         {},
+         [show = m_reactions.showChange, id] { show(id); }});
   }
 }
 

@@ -265,7 +265,7 @@ Status Settings::save() {
     return Unavailable("cannot write " + m_file.toStdString() + ": " + why.toStdString());
   };
   const QString folder = QFileInfo(m_file).path();
-  if (!QDir().mkpath(folder)) return cannot(QStringLiteral("no folder %1").arg(folder));
+  if (!QDir().mkpath(folder)) return cannot(tr("no folder %1").arg(folder));
   QFile next(m_file + QStringLiteral("_new"));
   if (!next.open(QIODevice::WriteOnly | QIODevice::Truncate)) return cannot(next.errorString());
   next.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
@@ -273,7 +273,7 @@ Status Settings::save() {
   if (next.write(bytes) != bytes.size() || !next.flush()) return cannot(next.errorString());
   next.close();
   if (std::rename(qUtf8Printable(next.fileName()), qUtf8Printable(m_file)) != 0) {
-    return cannot(QStringLiteral("the new file could not be renamed"));
+    return cannot(tr("the new file could not be renamed"));
   }
   return OkStatus();
 }

@@ -11,6 +11,7 @@
 #include "ui/models/draft_plan.h"
 #include "ui/models/move_control.h"
 #include "ui/pages/apply_sheet.h"
+#include "ui/sentences.h"
 #include "ui/settings/settings.h"
 #include "ui/views/shown_layout.h"
 
@@ -58,7 +59,7 @@ void DraftDesk::edit(const QList<ptc::DeviceId>& devices, std::optional<bool> in
 void DraftDesk::swap(const QList<ptc::DeviceId>& devices, const QList<ptc::DeviceId>& others) {
   if (m_window.isLesson()) {
     const Status swapped = m_parts.lessons.swap(toVector(devices), toVector(others));
-    if (!swapped) m_window.say(QString::fromStdString(swapped.error().message));
+    if (!swapped) m_window.say(localized(swapped.error().message));
     return;
   }
   if (const QString reason = m_parts.control.editBlockedReason(); !reason.isEmpty())
@@ -67,7 +68,7 @@ void DraftDesk::swap(const QList<ptc::DeviceId>& devices, const QList<ptc::Devic
   const Draft::Edits before = draft.edits();
   const Status swapped =
       draft.swap(toVector(devices), toVector(others), m_parts.plan.summary().get());
-  if (!swapped) return m_window.say(QString::fromStdString(swapped.error().message));
+  if (!swapped) return m_window.say(localized(swapped.error().message));
   if (draft.edits() != before) followEdit();
 }
 

@@ -15,6 +15,7 @@
 #include "ui/lessons/lesson_list.h"
 #include "ui/lessons/lesson_records.h"
 #include "ui/lessons/lesson_session.h"
+#include "ui/sentences.h"
 #include "ui/theme.h"
 #include "ui/views/colour_bar.h"
 #include "ui/views/selection_model.h"
@@ -53,7 +54,7 @@ LessonDesk::LessonDesk(Parts parts, Window window) : m_parts(parts), m_window(st
 
 bool LessonDesk::open(const QString& nameOrFile, int step) {
   if (const Status opened = m_parts.lessons.open(nameOrFile, step); !opened) {
-    m_window.showError(QString::fromStdString(opened.error().ToString()));
+    m_window.showError(localized(opened.error().ToString()));
     return false;
   }
   m_window.show();

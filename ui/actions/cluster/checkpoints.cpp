@@ -9,6 +9,7 @@
 #include "ui/dialogs/answer_dialog.h"
 #include "ui/dialogs/typed_name_dialog.h"
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
@@ -39,7 +40,7 @@ AnswerDialog::Shown showCheckpoints(const Checkpoints& list) {
     shown.table.rows.push_back({text(each.job), format::count(each.step),
                                 each.created > 0 ? format::clock(each.created) : format::unknown(),
                                 format::bytes(each.bytes), text(each.mesh),
-                                each.problem.empty() ? text(each.digest) : text(each.problem),
+                                each.problem.empty() ? text(each.digest) : localized(each.problem),
                                 QString::fromStdString(each.path)});
   }
   shown.words = list.size() == 1 ? ClusterMenu::tr("1 checkpoint, %1.").arg(format::bytes(bytes))

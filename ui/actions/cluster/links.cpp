@@ -8,6 +8,7 @@
 #include "ui/commands.h"
 #include "ui/dialogs/answer_dialog.h"
 #include "ui/format.h"
+#include "ui/sentences.h"
 
 namespace tessera::ui {
 
@@ -17,8 +18,7 @@ AnswerDialog::Shown showLinks(const LinksAnswer& answer) {
   AnswerDialog::Shown shown;
   shown.words = ClusterMenu::tr("Plans assume %1 inside a host and %2 between hosts: %3.")
                     .arg(format::rate(answer.host_bytes_per_second),
-                         format::rate(answer.network_bytes_per_second),
-                         QString::fromStdString(answer.source));
+                         format::rate(answer.network_bytes_per_second), localized(answer.source));
   const engine::LinkSpeeds& measured = answer.measured;
   if (measured.empty()) {
     shown.words += QLatin1Char(' ') + ClusterMenu::tr("No link of this cluster was measured yet.");

@@ -2,6 +2,8 @@
 /// \file
 /// The constants of the cost model: the last ones, and a measurement.
 
+#include <QLocale>
+
 #include "ui/actions/cluster_list.h"
 #include "ui/commands.h"
 #include "ui/dialogs/answer_dialog.h"
@@ -36,7 +38,8 @@ AnswerDialog::Shown showCalibration(const engine::Calibration& c) {
   row(ClusterMenu::tr("message between stages, between hosts"), c.network_send);
   shown.table.rows.push_back(
       {ClusterMenu::tr("matrix products of one core"),
-       ClusterMenu::tr("%1 GFLOP/s").arg(c.flops_per_second / 1e9, 0, 'f', 1), format::unknown()});
+       ClusterMenu::tr("%1 GFLOP/s").arg(QLocale().toString(c.flops_per_second / 1e9, 'f', 1)),
+       format::unknown()});
   return shown;
 }
 

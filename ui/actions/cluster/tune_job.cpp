@@ -2,12 +2,15 @@
 /// \file
 /// Runs the best configurations for some steps each and keeps the fastest.
 
+#include <QLocale>
 #include <QSpinBox>
 
 #include "ui/actions/cluster_list.h"
 #include "ui/commands.h"
 #include "ui/dialogs/answer_dialog.h"
 #include "ui/format.h"
+#include "ui/models/tuning_text.h"
+#include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
@@ -29,10 +32,8 @@ AnswerDialog::Shown showTuning(const TuneAnswer& answer, const QString& job) {
   };
   double best = 0;
   for (const TuneRow& row : answer.rows) {
-    QString place = format::shape(row.mesh);
-    if (const std::string options = engine::ToString(row.options); !options.empty())
-      place += QStringLiteral(", ") + QString::fromStdString(options);
-    if (!row.failure.empty()) place += QStringLiteral(": ") + QString::fromStdString(row.failure);
+    QString place = configurationText(row.mesh, row.options);
+    if (!row.failure.empty()) place += QStringLiteral(": ") + localized(row.failure);
     const bool both = row.predicted > 0 && row.measured > 0;
     if (row.measured > 0 && (best == 0 || row.measured < best)) {
       best = row.measured;
@@ -41,16 +42,17 @@ AnswerDialog::Shown showTuning(const TuneAnswer& answer, const QString& job) {
     shown.table.rows.push_back(
         {place, format::count(static_cast<std::int64_t>(row.devices.size())), time(row.predicted),
          row.failure.empty() ? time(row.measured) : ClusterMenu::tr("failed"),
-         both ? ClusterMenu::tr("%1 %").arg(100 * (row.predicted / row.measured - 1), 0, 'f', 0)
+         both ? ClusterMenu::tr("%1 %").arg(
+                    QLocale().toString(100 * (row.predicted / row.measured - 1), 'f', 0))
               : format::unknown()});
   }
-  if (!answer.doing.empty()) {
-    shown.words = QString::fromStdString(answer.doing);
+  if (answer.doing) {
+    shown.words = doingText(*answer.doing);
     shown.isPartial = true;
   } else {
     shown.words =
         (answer.stopped ? ClusterMenu::tr("Stopped. %1 runs %2.") : ClusterMenu::tr("%1 runs %2."))
-            .arg(job, QString::fromStdString(answer.kept));
+            .arg(job, answer.kept ? placeText(*answer.kept) : format::unknown());
     shown.role = answer.stopped ? QStringLiteral("warn") : QStringLiteral("ok");
   }
   return shown;
