@@ -220,8 +220,8 @@ class GermanTest : public QObject {
     QStringList notices;
     for (const ui::NoticeBar* each : panel.window->findChildren<ui::NoticeBar*>())
       notices << each->text();
-    QVERIFY2(notices.contains(QStringLiteral(
-                 "gpt-mini wird abgestimmt: 2 von 4: 2 × 2 × 1 auf n0g0–n0g3.")),
+    QVERIFY2(notices.contains(
+                 QStringLiteral("gpt-mini wird abgestimmt: 2 von 4: 2 × 2 × 1 auf n0g0–n0g3.")),
              qPrintable(notices.join(u'\n')));
 
     ui::TuneRow failed = row;
@@ -244,8 +244,8 @@ class GermanTest : public QObject {
     QCOMPARE(ui::format::port("n1g2 in"), QStringLiteral("Eingang von n1g2"));
     QCOMPARE(ui::format::port("n0"), QStringLiteral("n0"));
     QCOMPARE(ui::localized(std::string_view("assumed")), QStringLiteral("angenommen"));
-    QCOMPARE(ui::localized(QStringLiteral(
-                 "measured 2026-11-20 10:11 UTC on n0, n1; the network is assumed")),
+    QCOMPARE(ui::localized(
+                 QStringLiteral("measured 2026-11-20 10:11 UTC on n0, n1; the network is assumed")),
              QStringLiteral("gemessen 2026-11-20 10:11 UTC auf n0, n1; das Netzwerk ist "
                             "angenommen"));
   }

@@ -153,18 +153,17 @@ class TranslationTest : public QObject {
   void noTextOfTheClusterIsRaw() {
     // Exports and pictures have the form of the command line. The reasons of flows are kept in
     // English, for the export, and translated where the table shows them.
-    const QStringList exempt{QStringLiteral("/models/change_diff.cpp"),
-                             QStringLiteral("/models/change_report.cpp"),
-                             QStringLiteral("/models/link_table_model.cpp"),
-                             QStringLiteral("/models/moment_diff.cpp")};
+    const QStringList exempt{
+        QStringLiteral("/models/change_diff.cpp"), QStringLiteral("/models/change_report.cpp"),
+        QStringLiteral("/models/link_table_model.cpp"), QStringLiteral("/models/moment_diff.cpp")};
     QStringList found;
     int files = 0;
     for (QDirIterator it(sourceFolder() + QStringLiteral("/ui"), {QStringLiteral("*.cpp")},
                          QDir::Files, QDirIterator::Subdirectories);
          it.hasNext(); ++files) {
       const QString file = it.next();
-      const bool isExempt = std::ranges::any_of(
-          exempt, [&](const QString& end) { return file.endsWith(end); });
+      const bool isExempt =
+          std::ranges::any_of(exempt, [&](const QString& end) { return file.endsWith(end); });
       if (isExempt) continue;
       for (const QString& each : rawTexts(contentOf(file))) found << file + u':' + each;
     }
