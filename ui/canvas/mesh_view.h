@@ -153,7 +153,7 @@ class MeshView : public QAbstractScrollArea {
 
  private:
   // The effect of the pressed mouse button.
-  enum class Press { None, Devices, Band, Pan };
+  enum class Press { None, Gpus, Band, Pan };
   struct Drag {
     QPoint position;  // viewport
     QList<ptc::DeviceId> devices;

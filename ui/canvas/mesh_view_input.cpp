@@ -310,7 +310,7 @@ void MeshView::pressDevices(std::vector<ptc::DeviceId> devices, Qt::KeyboardModi
   } else {
     select(devices, modifiers & Qt::ControlModifier);
   }
-  m_press = Press::Devices;
+  m_press = Press::Gpus;
   m_pressedDevices = std::move(devices);
 }
 
@@ -335,7 +335,7 @@ void MeshView::mousePressEvent(QMouseEvent* event) {
   if (const auto device = deviceAt(m_pressed)) {
     if (!(event->modifiers() & Qt::ShiftModifier))
       return pressDevices({*device}, event->modifiers());
-    m_press = Press::Devices;
+    m_press = Press::Gpus;
     m_pressedDevices = {*device};
     return extendTo(*device);
   }
@@ -369,7 +369,7 @@ void MeshView::mouseMoveEvent(QMouseEvent* event) {
       }
       return;
     }
-    case Press::Devices:
+    case Press::Gpus:
       if ((at - m_pressed).manhattanLength() >= QApplication::startDragDistance()) startDrag();
       return;
     case Press::Band:
@@ -401,7 +401,7 @@ void MeshView::updateBand() {
 void MeshView::mouseReleaseEvent(QMouseEvent* event) {
   const Press press = std::exchange(m_press, Press::None);
   if (press == Press::Pan) viewport()->unsetCursor();
-  if (press == Press::Devices && m_selectOnRelease && event->button() == Qt::LeftButton) {
+  if (press == Press::Gpus && m_selectOnRelease && event->button() == Qt::LeftButton) {
     select(m_pressedDevices, Qt::NoModifier);
   }
   if (press == Press::Band) {
