@@ -205,20 +205,19 @@ class RulesTest : public QObject {
     if (match && !match->layer) QCOMPARE(fit, QStringLiteral("yes"));
   }
 
-  // Each is the example with one place changed.
   // The work follows the number of tensors, not that of tensors times rules.
   void manyRulesAreNotAllMatchedWithEachName() {
     constexpr int kKinds = 1000, kLayers = 10;
     std::string tensors, rules;
     for (int kind = 0; kind < kKinds; ++kind) {
       const std::string comma = kind > 0 ? "," : "", number = std::to_string(kind);
-      tensors += comma + R"({"name": "layers.{layer}.w)" + number +
-                 R"(.weight", "dtype": "f32", "shape": [4]})";
-      rules += comma + R"({"match": "layers.{layer}.w)" + number + R"(.*", "cut": "replicate"})";
+      tensors += comma + "{\"name\": \"layers.{layer}.w" + number +
+                 ".weight\", \"dtype\": \"f32\", \"shape\": [4]}";
+      rules += comma + "{\"match\": \"layers.{layer}.w" + number + ".*\", \"cut\": \"replicate\"}";
     }
     const auto report = CheckRules(
-        Tensors(R"({"layers": )" + std::to_string(kLayers) + R"(, "tensors": [)" + tensors + "]}"),
-        Rules(R"({"rules": [)" + rules + "]}"), false);
+        Tensors("{\"layers\": " + std::to_string(kLayers) + ", \"tensors\": [" + tensors + "]}"),
+        Rules("{\"rules\": [" + rules + "]}"), false);
     QVERIFY2(report, report ? "" : report.error().ToString().c_str());
     QVERIFY(report->ok());
     QCOMPARE(report->tensors.size(), std::size_t{kKinds * kLayers});
@@ -240,9 +239,9 @@ class RulesTest : public QObject {
       for (int r = 0; r < 30; ++r) {
         std::string match = text({"a", "bc", "*", "**", "b*", "**c", "{layer}"});
         if (!NamePattern::Parse(match)) match = "a";  // {layer} twice
-        list += (r > 0 ? "," : "") + (R"({"match": ")" + match + R"(", "cut": "replicate"})");
+        list += (r > 0 ? "," : "") + ("{\"match\": \"" + match + "\", \"cut\": \"replicate\"}");
       }
-      const auto rules = ReadRules(Rules(R"({"rules": [)" + list + "]}"), {});
+      const auto rules = ReadRules(Rules("{\"rules\": [" + list + "]}"), {});
       QVERIFY2(rules, rules ? "" : rules.error().ToString().c_str());
       const RuleIndex index(rules->rules);
       for (int n = 0; n < 100; ++n) {
@@ -260,6 +259,7 @@ class RulesTest : public QObject {
     QVERIFY(matches > 100);
   }
 
+  // Each is the example with one place changed.
   void errors_data() {
     const tessera::test::EditColumns columns;
     const auto tensors = columns.InTensors;
