@@ -61,8 +61,8 @@ class FollowOutcomeTest : public QObject {
     QFile json(QString::fromStdString(file));
     if (!json.open(QIODevice::WriteOnly)) return -1;
     json.write(QByteArray::fromStdString(
-        R"({"name":"test","registrar":")" + profile.registrar_endpoint + R"(","events":")" +
-        profile.events_endpoint + R"(","server_key":")" + profile.server_key + R"(","key_file":")" +
+        "{\"name\":\"test\",\"registrar\":\"" + profile.registrar_endpoint + "\",\"events\":\"" +
+        profile.events_endpoint + "\",\"server_key\":\"" + profile.server_key + "\",\"key_file\":\"" +
         profile.key_file + "\"}"));
     json.close();
     registrar.Do([&] {
