@@ -7636,22 +7636,6 @@
         <translation>B&amp;ild speichern…</translation>
     </message>
     <message>
-        <source>Save the window as a PNG file</source>
-        <translation>Das Fenster als PNG-Datei speichern</translation>
-    </message>
-    <message>
-        <source>Save picture</source>
-        <translation>Bild speichern</translation>
-    </message>
-    <message>
-        <source>PNG pictures (*.png)</source>
-        <translation>PNG-Bilder (*.png)</translation>
-    </message>
-    <message>
-        <source>The picture could not be written to %1.</source>
-        <translation>Das Bild konnte nicht in %1 geschrieben werden.</translation>
-    </message>
-    <message>
         <source>&amp;Quit</source>
         <translation>&amp;Beenden</translation>
     </message>
@@ -8495,6 +8479,22 @@
         <source>Group by Rack</source>
         <translation>Rahmen nach Rack</translation>
     </message>
+    <message>
+        <source>Plots</source>
+        <translation>Kurven</translation>
+    </message>
+    <message>
+        <source>Whole window</source>
+        <translation>Ganzes Fenster</translation>
+    </message>
+    <message>
+        <source>Save a view, the plots or the window as a PNG or SVG file</source>
+        <translation>Eine Ansicht, die Kurven oder das Fenster als PNG- oder SVG-Datei speichern</translation>
+    </message>
+    <message>
+        <source>The picture is in %1.</source>
+        <translation>Das Bild ist in %1.</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::Menus</name>
@@ -9297,6 +9297,57 @@ dieser Teil auf %5</translation>
     <message>
         <source>position %1: not read yet</source>
         <translation>Position %1: noch nicht gelesen</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::PictureDialog</name>
+    <message>
+        <source>Save…</source>
+        <translation>Speichern…</translation>
+    </message>
+    <message>
+        <source>Save a Picture</source>
+        <translation>Bild speichern</translation>
+    </message>
+    <message>
+        <source>Part of the window</source>
+        <translation>Teil des Fensters</translation>
+    </message>
+    <message>
+        <source> pixels</source>
+        <translation> Pixel</translation>
+    </message>
+    <message>
+        <source>Width in pixels</source>
+        <translation>Breite in Pixeln</translation>
+    </message>
+    <message>
+        <source>&amp;Part</source>
+        <translation>&amp;Teil</translation>
+    </message>
+    <message>
+        <source>&amp;Width</source>
+        <translation>&amp;Breite</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Choose a file and save the picture</source>
+        <translation>Eine Datei wählen und das Bild speichern</translation>
+    </message>
+    <message>
+        <source>%1 × %2 pixels, %3 cm wide at 300 dpi. PNG has these pixels; SVG has lines and outlined letters, sharp at any size.</source>
+        <translation>%1 × %2 Pixel, %3 cm breit bei 300 dpi. PNG hat diese Pixel; SVG hat Linien und Umrisse der Buchstaben, scharf in jeder Größe.</translation>
+    </message>
+    <message>
+        <source>Save picture</source>
+        <translation>Bild speichern</translation>
+    </message>
+    <message>
+        <source>PNG pictures (*.png);;SVG drawings (*.svg)</source>
+        <translation>PNG-Bilder (*.png);;SVG-Zeichnungen (*.svg)</translation>
     </message>
 </context>
 <context>

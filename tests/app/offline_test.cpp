@@ -60,7 +60,7 @@ class OfflineTest : public QObject {
 
   void lessonsAreListedAndChecked() {
     const QJsonArray lessons = object({"lesson", "list", "--json"})["lessons"].toArray();
-    QCOMPARE(lessons.size(), 12);
+    QCOMPARE(lessons.size(), 14);
     QCOMPARE(lessons[2].toObject()["name"].toString(), QStringLiteral("what-moves"));
     QVERIFY(run({"lesson", "list", "--names"}).output.startsWith("shards\n"));
     const Outcome good = run({"lesson", "check", "what-moves", "zero"});

@@ -702,7 +702,7 @@ class PlotsTest : public QObject {
     plots.setSeries(series);
     const auto labels = [&] {
       const QString svg = QString::fromUtf8(plots.toSvg({800, 160}));
-      static const QRegularExpression clock(QStringLiteral(">\\s*\\d\\d:\\d\\d"));
+      static const QRegularExpression clock(QStringLiteral("aria-label=\"\\s*\\d\\d:\\d\\d"));
       return svg.count(clock);
     };
     QVERIFY(labels() >= 3);

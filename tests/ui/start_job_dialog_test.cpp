@@ -131,7 +131,7 @@ class StartJobDialogTest : public QObject {
     row(QStringLiteral("dropout"), "2", "2 is not a number from 0 to 0.95.");
     row(QStringLiteral("sequence"), "0", "from 1 to");
     row(QStringLiteral("heads"), "7", "not divisible");
-    row(QStringLiteral("layers"), "1.5", "layers");
+    row(QStringLiteral("layers"), "1.5", "1.5 is not a whole number from 1 to 4,096.");
     row(QStringLiteral("learning_rate"), "nan", "learning_rate");
   }
   void wrongValuesAreExplainedBesideTheirField() {

@@ -15,12 +15,13 @@
 
 #include "ui/format.h"
 #include "ui/models/export_text.h"
+#include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
 
 PictureDialog::PictureDialog(std::vector<Picture> pictures, QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_pictures(std::move(pictures)),
       m_choice(new QComboBox(this)),
       m_width(new QSpinBox(this)),
@@ -109,7 +110,7 @@ void PictureDialog::save() {
   if (written) {
     emit saved(file);
   } else {
-    emit failed(QString::fromStdString(written.error().message));
+    emit failed(localized(written.error().message));
   }
   accept();
 }

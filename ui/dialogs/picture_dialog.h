@@ -4,10 +4,10 @@
 /// \file
 /// Asks which part of the window becomes a picture, and how large.
 
-#include <QDialog>
 #include <functional>
 #include <vector>
 
+#include "ui/dialogs/dialog.h"
 #include "ui/picture/picture.h"
 
 class QComboBox;
@@ -17,7 +17,7 @@ class QSpinBox;
 
 namespace tessera::ui {
 
-class PictureDialog : public QDialog {
+class PictureDialog : public Dialog {
   Q_OBJECT
 
  public:

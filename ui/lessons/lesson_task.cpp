@@ -77,7 +77,8 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   auto* degrees = new QGridLayout;
   degrees->setHorizontalSpacing(8);
   degrees->setVerticalSpacing(2);
-  int column = 0;
+  // The rare axes have a row of their own: a narrow pane has no room for five fields.
+  int common = 0, rare = 0;
   for (const ptc::Axis axis : ptc::kAxesInText) {
     const QString name = format::word(ptc::ToString(axis));
     auto* caption = new QLabel(name, this);
@@ -89,8 +90,10 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
     box->setMinimumWidth(kBoxWidth);
     box->setAccessibleName(name);
     caption->setBuddy(box);
-    degrees->addWidget(caption, 0, column);
-    degrees->addWidget(box, 1, column++);
+    const int row = ptc::IsCommon(axis) ? 0 : 2;
+    const int column = ptc::IsCommon(axis) ? common++ : rare++;
+    degrees->addWidget(caption, row, column);
+    degrees->addWidget(box, row + 1, column);
     m_boxes[static_cast<std::size_t>(axis)] = box;
     m_captions[static_cast<std::size_t>(axis)] = caption;
     connect(box, &QSpinBox::valueChanged, this,
@@ -105,7 +108,7 @@ LessonTaskCard::LessonTaskCard(LessonSession& session, QWidget* parent)
   m_microBatch->setMinimumWidth(std::max(kBoxWidth, m_microBatch->sizeHint().width()));
   m_microBatch->setAccessibleName(tr("Samples of a micro-batch"));
   caption->setBuddy(m_microBatch);
-  degrees->setColumnStretch(column, 1);
+  degrees->setColumnStretch(common, 1);
   auto* batch = new QWidget(this);
   auto* batchRow = new QHBoxLayout(batch);
   batchRow->setContentsMargins(0, 0, 0, 0);
