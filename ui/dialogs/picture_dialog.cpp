@@ -5,10 +5,12 @@
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QImage>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QThread>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -80,6 +82,10 @@ PictureDialog::PictureDialog(std::vector<Picture> pictures, QWidget* parent)
   propose();
 }
 
+PictureDialog::~PictureDialog() {
+  if (m_writer) m_writer->wait();
+}
+
 const Picture& PictureDialog::chosen() const {
   return m_pictures[static_cast<std::size_t>(std::max(0, m_choice->currentIndex()))];
 }
@@ -95,24 +101,36 @@ void PictureDialog::refresh() {
                              QLocale().toString(width / kDotsPerCentimetre, 'f', 1)));
 }
 
-Status PictureDialog::write(const QString& file) const {
+void PictureDialog::write(const QString& file) {
   const bool isSvg = file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
-  return writeFile(file,
-                   isSvg ? svgOf(chosen(), m_width->value()) : pngOf(chosen(), m_width->value()));
+  const int width = m_width->value();
+  auto written = std::make_shared<Status>();
+  if (m_writer) m_writer->wait();  // it has written, but may still be ending
+  if (isSvg) {
+    m_writer.reset(QThread::create(
+        [file, written, svg = svgOf(chosen(), width)] { *written = writeFile(file, svg); }));
+  } else {
+    m_writer.reset(QThread::create([file, written, image = imageOf(chosen(), width)] {
+      *written = writeFile(file, pngOf(image));
+    }));
+  }
+  m_save->setEnabled(false);
+  connect(m_writer.get(), &QThread::finished, this, [this, file, written] {
+    if (*written) {
+      emit saved(file);
+    } else {
+      emit failed(localized(written->error().message));
+    }
+    accept();
+  });
+  m_writer->start();
 }
 
 void PictureDialog::save() {
   const QString file =
       QFileDialog::getSaveFileName(this, tr("Save picture"), chosen().name + QStringLiteral(".png"),
                                    tr("PNG pictures (*.png);;SVG drawings (*.svg)"));
-  if (file.isEmpty()) return;
-  const Status written = write(file);
-  if (written) {
-    emit saved(file);
-  } else {
-    emit failed(localized(written.error().message));
-  }
-  accept();
+  if (!file.isEmpty()) write(file);
 }
 
 }  // namespace tessera::ui

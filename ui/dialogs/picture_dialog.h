@@ -4,7 +4,7 @@
 /// \file
 /// Asks which part of the window becomes a picture, and how large.
 
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "ui/dialogs/dialog.h"
@@ -14,6 +14,7 @@ class QComboBox;
 class QLabel;
 class QPushButton;
 class QSpinBox;
+class QThread;
 
 namespace tessera::ui {
 
@@ -31,13 +32,15 @@ class PictureDialog : public Dialog {
   /// "2400 × 1350 pixels, 20.3 cm wide at 300 dpi".
   QString effect() const;
   QPushButton* saveButton() const { return m_save; }
-  /// Writes the chosen picture: SVG if the name ends with .svg, else PNG.
-  /// \error kUnavailable naming the file and the reason of the system
-  Status write(const QString& file) const;
+  ~PictureDialog() override;
+  /// Draws the chosen picture, writes it on another thread and closes the dialog: SVG if the name
+  /// ends with .svg, else PNG.
+  void write(const QString& file);
 
  signals:
   /// The picture is written.
   void saved(const QString& file);
+  /// It is not, for this reason of the system, which names the file.
   void failed(const QString& why);
 
  private:
@@ -50,6 +53,7 @@ class PictureDialog : public Dialog {
   QSpinBox* m_width;
   QLabel* m_effect;
   QPushButton* m_save;
+  std::unique_ptr<QThread> m_writer;
 };
 
 }  // namespace tessera::ui

@@ -77,11 +77,15 @@ int heightOf(const Picture& picture, int width) {
       std::lround(static_cast<double>(width) * picture.size.height() / picture.size.width()));
 }
 
-QByteArray pngOf(const Picture& picture, int width) {
+QImage imageOf(const Picture& picture, int width) {
   QImage image(width, heightOf(picture, width), QImage::Format_ARGB32_Premultiplied);
   image.setDevicePixelRatio(static_cast<double>(width) / picture.size.width());
   image.fill(Theme::current().canvas);
   picture.draw(image);
+  return image;
+}
+
+QByteArray pngOf(const QImage& image) {
   QByteArray bytes;
   QBuffer buffer(&bytes);
   buffer.open(QIODevice::WriteOnly);

@@ -12,6 +12,7 @@
 
 #include "ui/canvas/mesh_scene.h"
 
+class QImage;
 class QPaintDevice;
 class QWidget;
 
@@ -34,8 +35,10 @@ Picture withLegend(Picture picture, const std::vector<MeshScene::LegendEntry>& e
 
 /// The height of a picture of this width.
 int heightOf(const Picture& picture, int width);
-/// \param width pixels
-QByteArray pngOf(const Picture& picture, int width);
+/// The picture as pixels. \param width of them
+QImage imageOf(const Picture& picture, int width);
+/// The image as a PNG file. Any thread: it takes a second for large ones.
+QByteArray pngOf(const QImage& image);
 /// As vectors, with the outlines of its texts. \param width pixels that viewers show it with
 QByteArray svgOf(const Picture& picture, int width);
 
