@@ -2,18 +2,23 @@
 #include "app/commands/checkpoint_layout.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <vector>
 
 #include "app/commands/model_source.h"
 #include "app/commands/offline_layouts.h"
 #include "app/commands/placement.h"
+#include "engine/checkpoint/manifest.h"
 #include "engine/checkpoint/model_config.h"
 #include "engine/checkpoint/name_prefix.h"
+#include "engine/model/gpt.h"
 #include "ptc/base/counted.h"
 #include "ptc/rules/rule_matcher.h"
 #include "ptc/rules/rules_files.h"
@@ -25,10 +30,48 @@ using Json = nlohmann::ordered_json;
 using checkpoint::Checkpoint;
 using checkpoint::StoredTensor;
 
-using Config = std::optional<checkpoint::ModelConfig>;
-
 /// Numbers that rules use, by name.
 using Numbers = std::map<std::string, std::int64_t>;
+
+/// What a file next to the tensors states about their model.
+struct StatedModel {
+  std::string file;   // "config.json"
+  std::string rules;  // the rule set; empty if none fits
+  Numbers values;
+};
+using Config = std::optional<StatedModel>;
+
+/// Reads the model from tessera.json, which the cluster writes into its checkpoints. Returns
+/// nullopt without that file, and for a program of the user, whose rules are not in it.
+/// \error as ReadManifest and ParseJobSettings
+Result<Config> readSavedModel(const Checkpoint& source) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(source.path(), ignored)) return Config();
+  const auto manifest = checkpoint::ReadManifest(source.path());
+  if (!manifest && manifest.error().code == ErrorCode::kNotFound) return Config();
+  if (!manifest) return manifest.error();
+  if (manifest->settings.empty()) return Config();
+  const std::string file(checkpoint::kManifestName);
+  TESSERA_TRY(const auto settings, engine::ParseJobSettings(manifest->settings).Context(file));
+  if (settings.program) return Config();
+  const engine::GptConfig& model = settings.model;
+  // The rule set cuts a gated MLP as one matrix, the trainer cuts gate and up separately.
+  return StatedModel{file,
+                     model.gated_mlp ? "" : "gpt",
+                     {{"layers", model.layers},
+                      {"width", model.width},
+                      {"heads", model.heads},
+                      {"kv_heads", model.num_kv_heads()},
+                      {"kv_width", model.width / model.heads * model.num_kv_heads()}}};
+}
+
+Result<Config> readStatedModel(const Checkpoint& source) {
+  TESSERA_TRY(auto saved, readSavedModel(source));
+  if (saved) return Config(std::move(saved));
+  TESSERA_TRY(auto config, checkpoint::ReadModelConfig(source));
+  if (!config) return Config();
+  return Config(StatedModel{"config.json", std::move(config->rules), std::move(config->values)});
+}
 
 /// "heads=32,kv_heads=8".
 Status readNumbers(const std::string& text, Numbers& numbers) {
@@ -90,24 +133,40 @@ std::int64_t numLayersOf(const Checkpoint& source, const ptc::RulesFile& rules) 
   return layers;
 }
 
-/// Warns if config.json states another number of layers, because a layer more or less is usually a
-/// file too many or too few.
+/// Warns if the file next to the tensors states another number of layers, because a layer more or
+/// less is usually a file too many or too few.
 std::string layersNote(std::int64_t layers, const Config& config) {
   if (!config) return {};
   const auto stated = config->values.find("layers");
   if (stated == config->values.end() || stated->second == layers) return {};
-  return fmt::format("{} here, config.json says {}", Counted(layers, "layer"), stated->second);
+  return fmt::format("{} here, {} says {}", Counted(layers, "layer"), config->file, stated->second);
 }
 
-/// Names the option for a number that the rules use and nothing provides.
-Error withOption(Error error) {
+/// The name of the number that the rules use and nothing provides; empty for any other error.
+std::string missingNumber(const Error& error) {
   constexpr std::string_view kMissing = "has no '";
   const std::size_t at = error.message.find(kMissing);
-  if (at == std::string::npos || error.message.find("'values' of") == std::string::npos)
-    return error;
+  if (at == std::string::npos || error.message.find("'values' of") == std::string::npos) return {};
   const std::size_t begin = at + kMissing.size();
-  const std::string name = error.message.substr(begin, error.message.find('\'', begin) - begin);
-  error.message += fmt::format("; give it as --values {}=NUMBER", name);
+  return error.message.substr(begin, error.message.find('\'', begin) - begin);
+}
+
+/// Names the option for the numbers that the rules use and nothing provides: all of them, so that
+/// one more attempt is enough.
+Error withOption(Error error, const ptc::NamedText& rules, const ptc::Values& values) {
+  std::string name = missingNumber(error);
+  if (name.empty()) return error;
+  std::vector<std::string> names;
+  // Reading stops at the first unknown number, so each one gets a value to find the next.
+  for (ptc::Values tried = values; !name.empty() && !tried.by_name.contains(name);) {
+    names.push_back(name);
+    tried.by_name.emplace(name, 1);
+    const auto read = ptc::ReadRules(rules, tried);
+    name = read ? std::string() : missingNumber(read.error());
+  }
+  if (names.empty()) return error;
+  error.message += fmt::format("; give {} as --values {}=NUMBER", names.size() == 1 ? "it" : "them",
+                               fmt::join(names, "=NUMBER,"));
   return error;
 }
 
@@ -117,19 +176,21 @@ Result<ptc::RuledTensors> ruledTensors(const Checkpoint& source, const ptc::Name
                                        const Arguments& arguments) {
   std::string note;
   ptc::NamedText tensors;
+  ptc::Values values;
   if (const auto path = arguments.value("tensors")) {
     TESSERA_TRY(tensors, readTextFile(*path));
   } else {
-    TESSERA_TRY(const ptc::TensorsFile listed, ptc::ReadTensors(listTensors(source, numbers, 0)));
-    const auto read = ptc::ReadRules(rules, listed.values);
-    if (!read) return withOption(read.error());
+    TESSERA_TRY(ptc::TensorsFile listed, ptc::ReadTensors(listTensors(source, numbers, 0)));
+    values = std::move(listed.values);
+    const auto read = ptc::ReadRules(rules, values);
+    if (!read) return withOption(read.error(), rules, values);
     const std::int64_t layers = numLayersOf(source, *read);
     note = layersNote(layers, config);
     tensors = listTensors(source, numbers, layers);
   }
   auto ruled = ptc::ApplyRules(tensors, rules, readZero(arguments));
   if (ruled) return ruled;
-  Error error = withOption(ruled.error());
+  Error error = withOption(ruled.error(), rules, values);
   if (!note.empty()) error.message += "; " + note;
   return error;
 }
@@ -171,11 +232,13 @@ std::vector<OptionSpec> layoutOptions() {
            .value = "RULES",
            .help = "how tensors are cut and assigned to stages: a rule set of `rules list`, or a "
                    "file",
-           .fallback = "the rule set of the model in config.json of a Hugging Face folder"},
+           .fallback = "the rule set of the model in config.json of a Hugging Face folder, or of a "
+                       "built-in model that the cluster saved"},
           {.name = "values",
            .value = "NAME=N,...",
            .help = "numbers that the rules use: heads=32,kv_heads=8",
-           .fallback = "those in config.json of a Hugging Face folder",
+           .fallback = "those in config.json of a Hugging Face folder, or in tessera.json of a "
+                       "checkpoint of the cluster",
            .repeats = true},
           zeroOption("off"),
           {.name = "tensors",
@@ -192,11 +255,13 @@ Result<CheckpointLayout> layoutOf(const Checkpoint& source, const Arguments& arg
   for (std::int32_t rank = 0; rank < shape->num_ranks(); ++rank) devices.push_back({0, rank});
   TESSERA_TRY(auto mesh, ptc::DeviceMesh::Make(*shape, std::move(devices)));
 
-  TESSERA_TRY(const auto config, checkpoint::ReadModelConfig(source));
+  TESSERA_TRY(const auto config, readStatedModel(source));
   const std::string ruleSet = arguments.valueOr("rules", config ? config->rules : "");
   if (ruleSet.empty())
     return InvalidArgument(
-        "--mesh needs --rules: how the tensors are cut (no config.json names a known model)");
+        "--mesh needs --rules: how the tensors are cut (no config.json or tessera.json names a "
+        "known "
+        "model)");
   TESSERA_TRY(const ptc::NamedText rules, readRules(ruleSet));
   Numbers numbers = config ? config->values : Numbers();
   for (const std::string& text : arguments.values("values"))

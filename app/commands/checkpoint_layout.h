@@ -23,8 +23,9 @@ struct CheckpointLayout {
 /// Cuts the tensors of a checkpoint by the rules of --rules. Each rank of the mesh is a device of
 /// one node. Without --tensors the checkpoint's own tensors are used: X.exp_avg beside X is
 /// optimizer state, and the number of layers comes from what `{layer}` matches. Numbers that rules
-/// use ("$heads") come from --values and, in a Hugging Face folder, from config.json; --values
-/// takes precedence. With --zero the optimizer state is cut flat over dp, as in plans and jobs.
+/// use ("$heads") come from --values and, in a Hugging Face folder, from config.json, or from
+/// tessera.json if the cluster saved a built-in model; --values takes precedence. With --zero the
+/// optimizer state is cut flat over dp, as in plans and jobs.
 /// \pre --mesh is given
 /// \error kInvalidArgument naming option, file and line; kNotFound for a file or a rule set
 Result<CheckpointLayout> layoutOf(const checkpoint::Checkpoint& source, const Arguments& arguments);

@@ -130,7 +130,8 @@ Command jobStartCommand() {
            {{.name = "name",
              .value = "NAME",
              .help = "name of the job; needed with --exec",
-             .fallback = "the model's name, or the script's without .py"},
+             .fallback = "the model's name, or the program's file name without its ending, with "
+                         "dashes for underscores"},
             meshOption("the fastest that fits the GPUs"),
             devicesOption("all idle GPUs"),
             zeroOption("off, or as chosen with the mesh"),

@@ -276,14 +276,14 @@ Command nodeSetupCommand() {
             {.name = "exec", .value = "", .help = "let operators run programs: `job start --exec`"},
             {.name = "data",
              .value = "DIR|URL",
-             .help = "training data may lie below this folder or URL; may be repeated",
+             .help = "training data may lie below this folder or URL",
              .fallback = "nowhere: only text that is found on the machine",
              .repeats = true},
             {.name = "checkpoints",
              .value = "DIR|URL",
              .help =
                  "checkpoints may be written, read and removed below this folder, or read below "
-                 "this URL; may be repeated",
+                 "this URL",
              .fallback = "nowhere",
              .repeats = true},
             {.name = "directory",

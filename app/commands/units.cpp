@@ -42,6 +42,18 @@ Result<std::int64_t> parseWithUnit(std::string_view text, const std::array<Unit,
   return wrong;
 }
 
+/// The name that was probably meant: small letters, with dashes for underscores, points and blanks.
+/// Empty if the text has other characters.
+std::string nearestName(std::string_view text) {
+  std::string near;
+  for (const char c : text) {
+    const bool isCapital = c >= 'A' && c <= 'Z';
+    const bool isGap = c == '_' || c == '.' || c == ' ';
+    near += isCapital ? static_cast<char>(c - 'A' + 'a') : isGap ? '-' : c;
+  }
+  return IsShortName(near) ? near : std::string();
+}
+
 }  // namespace
 
 Result<std::int64_t> parseMemory(std::string_view text) {
@@ -72,10 +84,11 @@ Result<std::int64_t> parseRate(std::string_view text) {
 }
 
 Status checkName(std::string_view what, std::string_view name) {
-  if (!IsShortName(name))
-    return InvalidArgument(
-        fmt::format("{} '{}' does not match [a-z0-9][a-z0-9-]{{0,62}}", what, name));
-  return OkStatus();
+  if (IsShortName(name)) return OkStatus();
+  const std::string near = nearestName(name);
+  return InvalidArgument(fmt::format("{} '{}' does not match [a-z0-9][a-z0-9-]{{0,62}}{}", what,
+                                     name,
+                                     near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 
 std::string formatBytes(std::int64_t bytes) {

@@ -23,7 +23,7 @@ Result<std::int64_t> parseGpuMemory(std::string_view text);
 /// \error kInvalidArgument naming the text
 Result<std::int64_t> parseRate(std::string_view text);
 /// Checks the name of a cluster, job or rack: `[a-z0-9][a-z0-9-]{0,62}`.
-/// \error kInvalidArgument naming `what` and the text
+/// \error kInvalidArgument naming `what`, the text and, where it is clear, the name that was meant
 Status checkName(std::string_view what, std::string_view name);
 
 /// "37.3 MiB".

@@ -114,7 +114,9 @@ class CommandTableTest : public QObject {
     for (const OptionSpec& option : allOptions(syntax)) {
       QVERIFY2(help.find("--" + option.name) != std::string::npos, option.name.c_str());
       QVERIFY2(!option.help.empty() && !option.help.ends_with('.'), option.name.c_str());
+      // Default and repetition are added to the help.
       QVERIFY2(option.help.find("(default") == std::string::npos, option.name.c_str());
+      QVERIFY2(option.help.find("repeated") == std::string::npos, option.name.c_str());
     }
     for (const QString& line : QString::fromStdString(help).split(u'\n'))
       if (!line.contains(QStringLiteral("tesseractl")))

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/checkpoint/manifest.h"
+#include "engine/model/gpt.h"
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/folders.h"
@@ -79,7 +81,11 @@ class ReshardCliTest : public QObject {
                                "tp=2,pp=2"};
     const Outcome lacking = Run(words + QStringList{"--rules", "llama"});
     QCOMPARE(lacking.code, 1);
-    QVERIFY2(lacking.errors.contains("give it as --values "), qPrintable(lacking.errors));
+    // All that is missing at once.
+    QVERIFY2(lacking.errors.contains("give them as --values heads=NUMBER,kv_heads=NUMBER"),
+             qPrintable(lacking.errors));
+    const Outcome one = Run(words + QStringList{"--rules", "llama", "--values", "heads=4"});
+    QVERIFY2(one.errors.contains("give it as --values kv_heads=NUMBER"), qPrintable(one.errors));
     const Json report =
         Ask(words + QStringList{"--rules", "llama", "--values", "heads=4,kv_heads=2"});
     QCOMPARE(report["tensors"].get<std::size_t>(), tensors.size());
@@ -99,6 +105,42 @@ class ReshardCliTest : public QObject {
         Ask({"reshard", Path("llama.safetensors"), Path("again"), "--mesh", "tp=2,pp=2"});
     QCOMPARE(same["digest"].dump(), report["digest"].dump());
     QCOMPARE(same["files"].dump(), report["files"].dump());
+  }
+
+  // tessera.json states the model, so neither rules nor numbers are asked for.
+  void whatTheClusterSavedNeedsNoRules() {
+    engine::JobSettings settings;
+    settings.model = *engine::FindModel("gpt-nano");
+    const auto state = engine::MakeCollection(settings, false);
+    QVERIFY(state.has_value());
+    std::vector<reshard::OutTensor> tensors;
+    for (const ptc::TensorSpec& spec : (*state)->tensors())
+      tensors.push_back({spec.name, spec.dtype, spec.shape});
+    QVERIFY(QDir(folder_->path()).mkdir("saved"));
+    QVERIFY(test::WriteSafetensors(Path("saved/a.safetensors").toStdString(), 6, tensors));
+    checkpoint::Manifest manifest;
+    manifest.job = "gpt-nano";
+    manifest.model = "gpt-nano";
+    manifest.mesh = "dp=1,tp=1,pp=1";
+    manifest.digest = std::string(16, '0');
+    const auto write = [&] { Write("saved/tessera.json", checkpoint::ToText(manifest).c_str()); };
+    const QStringList words = {"reshard", Path("saved"), Path("cut"), "--mesh", "tp=2", "--force"};
+
+    manifest.settings = engine::ToJson(settings);
+    write();
+    const Json made = Ask(words);
+    QCOMPARE(made["tensors"].get<std::size_t>(), tensors.size());
+    const Json shown = Ask({"inspect", Path("cut"), "--pieces", "--tensor", "h.0.attn.qkv.weight"});
+    QCOMPARE(shown["tensors"][0]["pieces"].size(), 6U);  // q, k and v, each cut in two
+    // A program's checkpoint does not say how its tensors are cut.
+    manifest.settings = "";
+    write();
+    QVERIFY(Run(words).errors.contains("--mesh needs --rules"));
+    // The trainer cuts gate and up separately, which no rule set does.
+    settings.model.gated_mlp = true;
+    manifest.settings = engine::ToJson(settings);
+    write();
+    QVERIFY(Run(words).errors.contains("--mesh needs --rules"));
   }
 
   void anotherNumberOfLayersIsSaid() {

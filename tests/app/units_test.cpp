@@ -98,6 +98,33 @@ class UnitsTest : public QObject {
     QCOMPARE(checkName("job", name.toStdString()).has_value(), good);
   }
 
+  void aNameThatIsNearlyOneIsSuggested_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("meant");
+    QTest::newRow("underscore") << "megatron_files"
+                                << "megatron-files";
+    QTest::newRow("capitals") << "Lab A"
+                              << "lab-a";
+    QTest::newRow("point") << "v1.2"
+                           << "v1-2";
+    QTest::newRow("leading underscore") << "_x"
+                                        << "";
+    QTest::newRow("a way out of the folder") << "../x"
+                                             << "";
+    QTest::newRow("64 letters") << QString(64, u'A') << "";
+    QTest::newRow("empty") << ""
+                           << "";
+  }
+  void aNameThatIsNearlyOneIsSuggested() {
+    QFETCH(QString, name);
+    QFETCH(QString, meant);
+    const auto refused = checkName("job", name.toStdString());
+    QVERIFY(!refused);
+    const QString text = QString::fromStdString(refused.error().message);
+    QCOMPARE(text.section(QStringLiteral("; did you mean "), 1),
+             meant.isEmpty() ? QString() : meant + u'?');
+  }
+
   void sizesAndTimesAsText() {
     QCOMPARE(formatBytes(0), std::string("0 B"));
     QCOMPARE(formatBytes(1023), std::string("1023 B"));
