@@ -48,7 +48,9 @@ Command digestCommand() {
                         .value = "",
                         .help = "print the digest of each tensor as well"}},
            .notes = {"A running job pauses for it after its current step and then continues; a "
-                     "paused job stays paused."},
+                     "paused job stays paused.",
+                     "The epoch counts committed layouts; the timeline counts how often the job has "
+                     "returned to an earlier step, so 0 means never."},
            .examples = {"tesseractl digest gpt-mini", "tesseractl digest gpt-mini --tensors"}},
           runDigest};
 }

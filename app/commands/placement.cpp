@@ -233,9 +233,8 @@ std::string describePlan(const engine::PlanSummary& plan) {
                        {"  least that must move", formatBytes(plan.volume_bound)}},
                       {1});
   text += describeCertificate(plan.certificate);
-  text +=
-      fmt::format("  pause    {} (estimate); pieces with one source: {}; rollback: {}\n",
-                  formatSeconds(plan.pause_estimate), plan.single_source, describeRollback(plan));
+  text += fmt::format("  pause    {} (estimate); rollback: {}\n",
+                      formatSeconds(plan.pause_estimate), describeRollback(plan));
   text += describeOverlap(plan.overlap);
   const engine::MoveInRounds& rounds = plan.in_rounds;
   if (rounds.rounds > 0)

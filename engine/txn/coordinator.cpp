@@ -320,7 +320,7 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
           [&](const RankLost& e) -> Actions {
             // The job needs the registrar more than the record needs the digests.
             if (awaits_digests_) return End();
-            return Abort(e.joining ? fmt::format("joiner_lost: {}", e.reason) : e.reason);
+            return Abort(e.joining ? fmt::format("a joining rank was lost: {}", e.reason) : e.reason);
           },
           // The loss of a node does not change the outcome. The registrar handles the loss after
           // the transaction.
@@ -332,8 +332,9 @@ Coordinator::Actions Coordinator::On(const CoordinatorEvent& event) {
             if (phase_ == TxnPhase::kRollingBack || phase_ == TxnPhase::kResuming) {
               return Answered(e.node, phase_) ? OnFollowed() : Actions{};
             }
-            return Abort(!setup_.pausing.contains(e.node) ? fmt::format("joiner_lost: {}", e.reason)
-                                                          : e.reason);
+            return Abort(!setup_.pausing.contains(e.node)
+                             ? fmt::format("a joining node was lost: {}", e.reason)
+                             : e.reason);
           },
           [&](const PauseOverdue& e) -> Actions {
             const bool awaits = phase_ == TxnPhase::kPausing || phase_ == TxnPhase::kPrecopying;

@@ -667,8 +667,12 @@
         <translation>%1 hielt nach Schritt %2 an, andere nach Schritt %3</translation>
     </message>
     <message>
-        <source>joiner_lost: %1</source>
-        <translation>beitretender Rank verloren: %1</translation>
+        <source>a joining node was lost: %1</source>
+        <translation>ein beitretender Knoten ging verloren: %1</translation>
+    </message>
+    <message>
+        <source>a joining rank was lost: %1</source>
+        <translation>ein beitretender Rank ging verloren: %1</translation>
     </message>
     <message>
         <source>%1 was lost while its GPUs were joining</source>

@@ -138,7 +138,7 @@ class ScenarioTest : public QObject {
     QCOMPARE(result.changes.size(), std::size_t{1});
     const engine::HistoryEntry& change = result.changes.front();
     QCOMPARE(change.result, std::string("rolled_back"));
-    QVERIFY2(change.reason.starts_with("joiner_lost: n3 was silent for 3 s"),
+    QVERIFY2(change.reason.starts_with("a joining node was lost: n3 was silent for 3 s"),
              change.reason.c_str());
     QVERIFY(change.phases.at("preparing") < 8);
   }

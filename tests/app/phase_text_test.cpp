@@ -45,6 +45,17 @@ class PhaseTextTest : public QObject {
              text.c_str());
   }
 
+  // What only one device holds is a line of bytes above; the number of its shards explains nothing.
+  void thePauseLineHasNoCountOfShards() {
+    engine::PlanSummary plan;
+    plan.pause_estimate = 0.033;
+    plan.single_source = 246;
+    const std::string text = describePlan(plan);
+    QVERIFY2(text.find("\n  pause    33.0 ms (estimate); rollback: ") != std::string::npos,
+             text.c_str());
+    QVERIFY2(text.find("246") == std::string::npos, text.c_str());
+  }
+
   void theStepTimeIsThatOfTheJob() {
     engine::ClusterSnapshot snapshot;
     snapshot.jobs.resize(2);

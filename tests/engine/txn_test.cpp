@@ -905,12 +905,19 @@ class TxnTest : public QObject {
     Coordinator c({{0, 1}, {0}, {}});
     c.On(Begin{});
     c.On(NodeSilent{1, "n1 was silent for 10 s"});
-    QCOMPARE(c.reason(), std::string("joiner_lost: n1 was silent for 10 s"));
+    QCOMPARE(c.reason(), std::string("a joining node was lost: n1 was silent for 10 s"));
     QCOMPARE(c.On(RegisterAnswered{false}).size(), 1U);
     QCOMPARE(c.phase(), TxnPhase::kRollingBack);
     const auto actions = c.On(NodeFollowed{0});
     QCOMPARE(c.phase(), TxnPhase::kRolledBack);
     QVERIFY(std::holds_alternative<Finish>(actions.back()));
+  }
+
+  void aLostJoiningRankIsNamed() {
+    Coordinator c({{0, 1}, {0}, {}});
+    c.On(Begin{});
+    c.On(RankLost{1, true, "the rank on n1g0 ended: signal 9"});
+    QCOMPARE(c.reason(), std::string("a joining rank was lost: the rank on n1g0 ended: signal 9"));
   }
 
   void unequalStepsEndIt() {
