@@ -142,7 +142,8 @@ class E2eGuideTest : public QObject {
     QVERIFY(examples.size() >= 8);
     QVERIFY(examples.first().command.startsWith(QStringLiteral("tesseractl up ")));
     QVERIFY(examples.last().command.startsWith(QStringLiteral("tesseractl down")));
-    QVERIFY(std::ranges::count_if(examples, [](const Example& e) { return !e.output.isEmpty(); }) >= 3);
+    QVERIFY(std::ranges::count_if(examples, [](const Example& e) { return !e.output.isEmpty(); }) >=
+            3);
     const Reader reader;
     for (const Example& example : examples) {
       const QString& command = example.command;
@@ -200,8 +201,9 @@ class E2eGuideTest : public QObject {
     QVERIFY2(odd.errors.contains(QStringLiteral("needs 64 GPUs: 'mine' has 1, and")), odd.Text());
   }
 
-  /// The commands of a page, in their order, on a cluster with a job unless `before` says otherwise.
-  /// What needs another state than that, such as a change in progress, matches `skipped`.
+  /// The commands of a page, in their order, on a cluster with a job unless `before` says
+  /// otherwise. What needs another state than that, such as a change in progress, matches
+  /// `skipped`.
   void pagesAreRunFromTheTopDown_data() {
     QTest::addColumn<QString>("page");
     QTest::addColumn<QStringList>("before");
@@ -230,7 +232,8 @@ class E2eGuideTest : public QObject {
     QFETCH(QString, skipped);
     const Reader reader;
     const QString text = QStringLiteral("/usr/share/common-licenses/GPL-3");
-    for (const char* name : {"srv/text/a", "srv/more.txt", "srv/web/a", "srv/books/a", "srv/other/a"})
+    for (const char* name :
+         {"srv/text/a", "srv/more.txt", "srv/web/a", "srv/books/a", "srv/other/a"})
       QVERIFY(reader.put(text, QString::fromLatin1(name)));
     for (const QString& command : before) {
       const Outcome outcome = reader.run(command);
@@ -270,9 +273,10 @@ class E2eGuideTest : public QObject {
   }
 
   void theJudgeSeesWhatWasNotPrinted() {
-    const QString printed = QStringLiteral(
-        "noise\ncommitted: epoch 2,  pause 1.1 ms\nab12ab12ab12ab12  x at step 7\n");
-    QCOMPARE(MissingFrom(printed, {QStringLiteral("committed: epoch 30, pause 12.5 s")}), QString());
+    const QString printed =
+        QStringLiteral("noise\ncommitted: epoch 2,  pause 1.1 ms\nab12ab12ab12ab12  x at step 7\n");
+    QCOMPARE(MissingFrom(printed, {QStringLiteral("committed: epoch 30, pause 12.5 s")}),
+             QString());
     QCOMPARE(MissingFrom(printed, {QStringLiteral("0123456789abcdef  x at step 16")}), QString());
     QVERIFY(!MissingFrom(printed, {QStringLiteral("committed: epoch 30")}).isEmpty());
     QVERIFY(!MissingFrom(printed, {QStringLiteral("0123456789abcdef  y at step 16")}).isEmpty());
