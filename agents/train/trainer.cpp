@@ -66,8 +66,8 @@ Result<Groups> Trainer::Bind(std::span<const tessera_piece> pieces, Groups group
   state_ = std::move(state);
   std::swap(groups_, groups);
   FindReplicatedGradients();
-  schedule_ = OneForwardOneBackward(groups_.pp->rank(), groups_.pp->size(),
-                                    engine::NumMicroBatches(share().size(), micro_batch_));
+  schedule_ = engine::OneForwardOneBackward(groups_.pp->rank(), groups_.pp->size(),
+                                            engine::NumMicroBatches(share().size(), micro_batch_));
   batch_.reset();  // it was read for the old share
   ahead_.reset();
   return groups;
@@ -169,8 +169,8 @@ Result<double> Trainer::RunMicroBatches() {
   const auto window = tokens.size() / static_cast<std::size_t>(samples);
   model_->BeginStep();
   double loss = 0;
-  for (const StageAction& action : schedule_) {
-    if (action.kind == StageAction::kBackward) {
+  for (const engine::StageAction& action : schedule_) {
+    if (action.kind == engine::StageAction::kBackward) {
       TESSERA_RETURN_IF_ERROR(model_->Backward());
       continue;
     }

@@ -18,10 +18,10 @@
 #include "agents/train/comm/groups.h"
 #include "agents/train/model/gpt_model.h"
 #include "agents/train/model/rank_state.h"
-#include "agents/train/schedule.h"
 #include "agents/train/updater.h"
 #include "engine/data/data_mix.h"
 #include "engine/model/gpt.h"
+#include "engine/model/pass_order.h"
 
 namespace tessera::agents::train {
 
@@ -138,7 +138,7 @@ class Trainer {
   std::vector<float> replicated_copy_;                  // all of these, one after the other
   std::int64_t global_batch_ = 1, micro_batch_ = 1;     // samples
   bool is_changed_ = false;                             // OnChange was called after the last step
-  std::vector<StageAction> schedule_;                   // of every step
+  std::vector<engine::StageAction> schedule_;           // of every step
   std::optional<engine::UpdateCoefficients> prepared_;  // nullopt: the step changes no parameter
 };
 

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "agents/train/comm/collective.h"
-#include "agents/train/schedule.h"
+#include "engine/model/pass_order.h"
 #include "tests/support/test_main.h"
 
-using namespace tessera::agents::train;
+using tessera::agents::train::Collective;
+using tessera::engine::OneForwardOneBackward;
+using tessera::engine::StageAction;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::agents::train {
+namespace tessera::engine {
 
 struct StageAction {
   enum Kind : std::uint8_t { kForward, kBackward };
@@ -28,4 +28,4 @@ struct StageAction {
 std::vector<StageAction> OneForwardOneBackward(std::int64_t stage, std::int64_t stages,
                                                std::int64_t micro_batches);
 
-}  // namespace tessera::agents::train
+}  // namespace tessera::engine

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/train/schedule.h"
+#include "engine/model/pass_order.h"
 
 #include <algorithm>
 
 #include "ptc/base/check.h"
 
-namespace tessera::agents::train {
+namespace tessera::engine {
 
 std::vector<StageAction> OneForwardOneBackward(std::int64_t stage, std::int64_t stages,
                                                std::int64_t micro_batches) {
@@ -24,4 +24,4 @@ std::vector<StageAction> OneForwardOneBackward(std::int64_t stage, std::int64_t 
   return actions;
 }
 
-}  // namespace tessera::agents::train
+}  // namespace tessera::engine
