@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/data/cursor.h"
@@ -91,6 +92,24 @@ class Step {
     const auto ranks = static_cast<std::int64_t>(world.count);
     Charge(world, GatherOf(OnOneHost(world)).Of(ranks).At(kRecordBytes * ranks), &Machine::fixed);
     return Sum();
+  }
+
+  /// Without Estimate, and without the sharing of cores.
+  PipelineTimes PipelinePasses() const {
+    std::int64_t share = 0;
+    for (std::int64_t d = 0; d < dp_; ++d) share = std::max(share, ShareOf(d));
+    PipelineTimes times{.stages = {}, .micro_batches = NumMicroBatches(share, samples_)};
+    for (std::int64_t stage = 0; stage < pp_; ++stage) {
+      const PassWork work = WorkOf(model_, tp_, stage, pp_, samples_);
+      const Group group{RankAt(stage, 0, 0), static_cast<std::size_t>(tp_), 1};
+      double both = PassSeconds(work);
+      if (tp_ > 1) both += TensorSeconds(OnOneHost(group), work, samples_);
+      times.stages.push_back({both * kForwardShare, both * (1 - kForwardShare)});
+      if (stage + 1 == pp_) continue;
+      const Group ends{group.first, 2, static_cast<std::size_t>(dp_ * tp_)};
+      times.sends.push_back(LinkOf(OnOneHost(ends)).At(HiddenBytes(model_, samples_)));
+    }
+    return times;
   }
 
  private:
@@ -312,6 +331,16 @@ StepCost EstimateStep(const JobSettings& settings, const ptc::DeviceMesh& mesh,
                       const StepOptions& options, const Machines& machines,
                       const Calibration& calibration) {
   return Step(settings, mesh, options, machines, calibration).Estimate();
+}
+
+PipelineEstimate EstimatePipeline(const JobSettings& settings, const ptc::DeviceMesh& mesh,
+                                  const StepOptions& options, const Machines& machines,
+                                  const Calibration& calibration) {
+  PipelineTimes times = Step(settings, mesh, options, machines, calibration).PipelinePasses();
+  const StepCost cost = EstimateStep(settings, mesh, options, machines, calibration);
+  const double passes = cost.compute + cost.tensor + cost.pipeline;
+  const double alone = MakePipelineSchedule(times).seconds;
+  return {Scaled(std::move(times), alone > 0 ? passes / alone : 1), cost.total() - passes};
 }
 
 }  // namespace tessera::engine

@@ -11,6 +11,7 @@
 #include "engine/cluster/step_options.h"
 #include "engine/model/gpt.h"
 #include "engine/search/calibration.h"
+#include "engine/search/pipeline_schedule.h"
 #include "ptc/mesh.h"
 #include "ptc/plan/plan.h"
 
@@ -41,5 +42,22 @@ struct Machines {
 StepCost EstimateStep(const JobSettings& settings, const ptc::DeviceMesh& mesh,
                       const StepOptions& options, const Machines& machines,
                       const Calibration& calibration);
+
+/// The passes of a step, and what follows them.
+struct PipelineEstimate {
+  PipelineTimes times;
+  double rest = 0;  // seconds: sum of the gradients, update, step decision
+};
+
+/// The step of EstimateStep as the passes of its largest share of the batch. A backward pass costs
+/// two forward passes, and all micro-batches have the full size. Where ranks share cores, all
+/// passes are stretched, so that the schedule takes as long as the estimate.
+/// \pre as EstimateStep
+PipelineEstimate EstimatePipeline(const JobSettings& settings, const ptc::DeviceMesh& mesh,
+                                  const StepOptions& options, const Machines& machines,
+                                  const Calibration& calibration);
+
+/// The seconds of a forward pass in those of a forward and a backward pass: a third.
+inline constexpr double kForwardShare = 1.0 / 3;
 
 }  // namespace tessera::engine
