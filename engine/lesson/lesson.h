@@ -115,10 +115,16 @@ struct LessonExperimentAction {
   friend bool operator==(const LessonExperimentAction&, const LessonExperimentAction&) = default;
 };
 
+/// Shows or hides the schedule of a step on the pipeline.
+struct LessonPipelineAction {
+  bool is_shown = true;
+  friend bool operator==(const LessonPipelineAction&, const LessonPipelineAction&) = default;
+};
+
 struct LessonAction {
   std::variant<LessonSetup, LessonPlanAction, LessonSwapAction, LessonMoveAction, LessonLoseAction,
                LessonResetAction, LessonViewAction, LessonSelectAction, LessonTensorAction,
-               LessonColourAction, LessonFrameAction, LessonExperimentAction>
+               LessonColourAction, LessonFrameAction, LessonExperimentAction, LessonPipelineAction>
       what;
   int line = 1;  // in the file
 };

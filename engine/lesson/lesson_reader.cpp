@@ -23,9 +23,10 @@ constexpr std::array<std::string_view, 4> kLessonViews = {"mesh", "tensors", "li
 constexpr std::array<std::string_view, 6> kLessonColours = {"piece", "replica", "stage",
                                                             "slice", "host",    "memory"};
 constexpr std::array<std::string_view, 1> kLessonExperiments = {"consistency"};
-constexpr std::array<std::string_view, 12> kLessonActions = {
+constexpr std::array<std::string_view, 13> kLessonActions = {
     "start", "plan",   "swap",   "move",   "lose",  "reset",
-    "view",  "select", "tensor", "colour", "frame", "experiment"};
+    "view",  "select", "tensor", "colour", "frame", "experiment",
+    "pipeline"};
 
 int CountWords(std::string_view text) {
   int words = 0;
@@ -276,7 +277,7 @@ class LessonReader {
     TESSERA_TRY(const auto reader,
                 JsonReader::Make(file_, value, "an action",
                                  {"start", "plan", "swap", "move", "lose", "reset", "view",
-                                  "select", "tensor", "colour", "frame", "experiment"}));
+                                  "select", "tensor", "colour", "frame", "experiment", "pipeline"}));
     if (value.items.size() != 1) {
       return reader.At(fmt::format("an action has one key, this one has {}: use one of {}",
                                    value.items.size(), fmt::join(kLessonActions, ", ")));
@@ -311,6 +312,9 @@ class LessonReader {
     } else if (key == "experiment") {
       TESSERA_TRY(std::string name, OneOf(reader, key, kLessonExperiments));
       action.what = LessonExperimentAction{std::move(name)};
+    } else if (key == "pipeline") {
+      TESSERA_TRY(const bool on, reader.Bool(key));
+      action.what = LessonPipelineAction{on};
     } else if (key == "tensor") {
       TESSERA_TRY(std::string name, reader.Text(key));
       action.what = LessonTensorAction{std::move(name)};

@@ -108,7 +108,8 @@ bool operator==(const LessonState& a, const LessonState& b) {
   return a.world->setup == b.world->setup && a.layout == b.layout && a.options == b.options &&
          a.epoch == b.epoch && a.lost == b.lost && hash(a) == hash(b) && a.is_moved == b.is_moved &&
          a.view == b.view && a.colour == b.colour && a.tensor == b.tensor &&
-         a.selected == b.selected && a.frame == b.frame && a.experiment == b.experiment;
+         a.selected == b.selected && a.frame == b.frame && a.experiment == b.experiment &&
+         a.has_pipeline == b.has_pipeline;
 }
 
 Result<LessonState> ActLesson(const LessonState& state, const LessonAction& action,
@@ -174,6 +175,10 @@ Result<LessonState> ActLesson(const LessonState& state, const LessonAction& acti
           },
           [&](const LessonExperimentAction& experiment) -> Result<LessonState> {
             next.experiment = experiment.name;
+            return next;
+          },
+          [&](const LessonPipelineAction& pipeline) -> Result<LessonState> {
+            next.has_pipeline = pipeline.is_shown;
             return next;
           }},
       action.what);

@@ -56,6 +56,7 @@ struct LessonState {
   std::vector<ptc::DeviceId> selected = {};
   std::vector<ptc::DeviceId> frame = {};  // empty: everything
   std::string experiment = {};
+  bool has_pipeline = false;  // whether the schedule of a step is shown
   /// The plan that is shown and not carried out, or nullptr.
   const LessonPlanned* draft() const { return is_moved ? nullptr : plan.get(); }
 };

@@ -19,6 +19,7 @@
 #include "ui/lessons/lesson_task.h"
 #include "ui/widgets/button_row.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/pipeline_box.h"
 #include "ui/widgets/scrolled.h"
 
 namespace tessera::ui {
@@ -35,6 +36,7 @@ LessonPane::LessonPane(LessonSession& session, LessonRecords& records, QWidget* 
       m_steps(new LessonSteps(this)),
       m_question(new LessonQuestionCard(session, this)),
       m_task(new LessonTaskCard(session, this)),
+      m_pipeline(new PipelineBox(this)),
       m_list(new LessonList(records, this)),
       m_all(new QPushButton(tr("All lessons"), this)),
       m_return(new QPushButton(tr("Return to the lesson"), this)),
@@ -98,6 +100,7 @@ QWidget* LessonPane::buildLesson() {
   rows->addWidget(m_text);
   rows->addWidget(m_question);
   rows->addWidget(m_task);
+  rows->addWidget(m_pipeline);
   rows->addWidget(m_experiment);
   rows->addStretch();
   m_scroll = scrolled(body, this);
@@ -216,6 +219,12 @@ void LessonPane::showStep() {
   const bool drafts = m_session.script().task || !m_session.draft().isEmpty();
   m_task->setVisible(drafts);
   if (drafts) m_task->refresh();
+  const bool hasPipeline = m_session.state().has_pipeline;
+  m_pipeline->setVisible(hasPipeline);
+  if (hasPipeline) {
+    m_pipeline->setInput(pipelineOfLesson(m_session.state().world->settings, m_session.drawnMesh(),
+                                          m_session.drawnOptions()));
+  }
   m_experiment->setVisible(!m_session.state().experiment.empty());
   m_problem->setText(m_session.fileProblem());
   m_problem->setVisible(!m_session.fileProblem().isEmpty());

@@ -24,6 +24,7 @@ class LessonRecords;
 class LessonSession;
 class LessonSteps;
 class LessonTaskCard;
+class PipelineBox;
 
 class LessonPane : public Surface {
   Q_OBJECT
@@ -44,6 +45,7 @@ class LessonPane : public Surface {
   QString text() const;
   LessonQuestionCard* question() const { return m_question; }
   LessonTaskCard* task() const { return m_task; }
+  PipelineBox* pipeline() const { return m_pipeline; }
   LessonList* list() const { return m_list; }
   QPushButton* nextButton() const { return m_next; }
   QPushButton* backButton() const { return m_back; }
@@ -80,6 +82,7 @@ class LessonPane : public Surface {
   LessonSteps* m_steps;
   LessonQuestionCard* m_question;
   LessonTaskCard* m_task;
+  PipelineBox* m_pipeline;
   LessonList* m_list;
   QScrollArea* m_scroll = nullptr;
   QPushButton *m_all, *m_return, *m_back, *m_startOver, *m_next, *m_experiment;

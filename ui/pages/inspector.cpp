@@ -16,6 +16,7 @@
 #include "ui/sentences.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/meter.h"
+#include "ui/widgets/pipeline_box.h"
 #include "ui/widgets/scrolled.h"
 
 namespace tessera::ui {
@@ -105,6 +106,7 @@ Inspector::Inspector(const ClusterModel& model, QWidget* parent)
       m_jobGroup(new QWidget(this)),
       m_jobTitle(new QLabel(this)),
       m_jobFacts(new KeyValues(this)),
+      m_pipeline(new PipelineBox(this)),
       m_flowGroup(new QWidget(this)),
       m_flows(new FlowBars(this)),
       m_moveFacts(new KeyValues(this)),
@@ -131,6 +133,7 @@ Inspector::Inspector(const ClusterModel& model, QWidget* parent)
   jobColumn->addWidget(new Rule(this));
   jobColumn->addWidget(m_jobTitle);
   jobColumn->addWidget(m_jobFacts);
+  jobColumn->addWidget(m_pipeline);
 
   auto* content = new QWidget(this);
   auto* column = new QVBoxLayout(content);
@@ -556,6 +559,10 @@ void Inspector::refresh() {
   if (shown != nullptr) {
     m_jobTitle->setText(QString::fromStdString(shown->name));
     m_jobFacts->setRows(jobRows(*shown));
+    // Of the past neither the times of the ranks nor the step time are known.
+    const bool isKnown = !m_past && !shown->devices.empty();
+    m_pipeline->setVisible(isKnown);
+    if (isKnown) m_pipeline->setInput(pipelineOf(snapshot, *shown));
   }
   const engine::TxnStatus* txn = m_model->runningTxn();
   m_flowGroup->setVisible(txn != nullptr && !txn->flows.empty());

@@ -18,6 +18,7 @@ namespace tessera::ui {
 
 class FlowBars;
 class Meter;
+class PipelineBox;
 
 class Inspector : public Surface {
   Q_OBJECT
@@ -34,6 +35,7 @@ class Inspector : public Surface {
   QString title() const;
   KeyValues* facts() const { return m_facts; }
   Meter* memory() const { return m_memory; }
+  PipelineBox* pipeline() const { return m_pipeline; }
 
  private:
   void refresh();
@@ -61,6 +63,7 @@ class Inspector : public Surface {
   QWidget* m_jobGroup;
   QLabel* m_jobTitle;
   KeyValues* m_jobFacts;
+  PipelineBox* m_pipeline;
   QWidget* m_flowGroup;
   FlowBars* m_flows;
   KeyValues* m_moveFacts;

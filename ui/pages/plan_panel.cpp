@@ -27,6 +27,7 @@
 #include "ui/plots/pareto_scatter.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/pipeline_box.h"
 #include "ui/widgets/scrolled.h"
 #include "ui/widgets/stacked_bar.h"
 
@@ -87,6 +88,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_planTitle(new QLabel(this)),
       m_bar(new StackedBar(this)),
       m_facts(new KeyValues(this)),
+      m_pipeline(new PipelineBox(this)),
       m_why(new QLabel(this)),
       m_recommendation(new QLabel(this)),
       m_zero(new QCheckBox(tr("ZeRO"), this)),
@@ -173,6 +175,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   detailColumn->addWidget(m_facts);
   detailColumn->addWidget(m_why);
   detailColumn->addWidget(m_candidateGroup);
+  detailColumn->addWidget(m_pipeline);
   detailColumn->addStretch();
   QScrollArea* scroll = scrolled(details, this);
   scroll->setFocusPolicy(Qt::NoFocus);

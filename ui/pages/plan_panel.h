@@ -26,6 +26,7 @@ namespace tessera::ui {
 
 class KeyValues;
 class ParetoScatter;
+class PipelineBox;
 class StackedBar;
 
 class PlanPanel : public Surface {
@@ -55,6 +56,7 @@ class PlanPanel : public Surface {
   QString recommendationText() const;
   KeyValues* facts() const { return m_facts; }
   StackedBar* bar() const { return m_bar; }
+  PipelineBox* pipeline() const { return m_pipeline; }
   /// The draft as a command line: "tesseractl plan gpt-mini --devices …".
   QString command() const;
   void refresh();
@@ -105,6 +107,7 @@ class PlanPanel : public Surface {
   QLabel* m_planTitle;
   StackedBar* m_bar;
   KeyValues* m_facts;
+  PipelineBox* m_pipeline;
   QLabel *m_why, *m_recommendation;
   QCheckBox* m_zero;
   QSpinBox* m_microBatch;

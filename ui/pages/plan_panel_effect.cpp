@@ -12,6 +12,7 @@
 #include "ui/pages/plan_panel.h"
 #include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/pipeline_box.h"
 #include "ui/widgets/stacked_bar.h"
 
 namespace tessera::ui {
@@ -35,6 +36,12 @@ void PlanPanel::refreshPlan() {
   m_bar->setVisible(summary != nullptr);
   m_facts->setVisible(summary != nullptr);
   m_copy->setVisible(!m_draft.isEmpty());
+  const engine::JobStatus* job = m_model.job();
+  const bool hasPipeline =
+      summary && job != nullptr &&
+      std::max(summary->from_mesh[ptc::Axis::kPp], summary->to_mesh[ptc::Axis::kPp]) > 1;
+  m_pipeline->setVisible(hasPipeline);
+  if (hasPipeline) m_pipeline->setInput(pipelineOf(m_model.snapshot(), *job, *summary));
   QString recommendation;
   if (const auto& proposal = m_proposal.proposal(); proposal && !proposal->why.empty()) {
     const auto& all = proposal->candidates;
