@@ -248,20 +248,23 @@ void AppConnections::closeConnection() {
   m_model.setLink(ui::LinkState::None, QString());
 }
 
-void AppConnections::startLocal(int nodes, int gpus, std::function<void(QString)> progress,
+void AppConnections::startLocal(const ui::LocalChoice& choice,
+                                std::function<void(QString)> progress,
                                 ui::Connections::Done<QString> done) {
   LocalClusterOptions options;
   options.name = kLocalName;
-  options.nodes = nodes;
-  options.devices = gpus;
+  options.nodes = choice.nodes;
+  options.devices = choice.gpus;
+  options.linkBytesPerSecond = choice.linkBytesPerSecond;
   if (const Status free = checkNotBusy(); !free)
     return later<QString>(std::move(done), free.error());
   const std::string directory = agents::TesseraHome() + "/clusters/" + options.name;
   if (isRunning(directory)) return later<QString>(std::move(done), QString::fromLatin1(kLocalName));
   m_progress.disconnect();
-  connect(&m_progress, &QTimer::timeout, this, [directory, nodes, progress = std::move(progress)] {
-    progress(progressOf(directory, nodes));
-  });
+  connect(&m_progress, &QTimer::timeout, this,
+          [directory, nodes = choice.nodes, progress = std::move(progress)] {
+            progress(progressOf(directory, nodes));
+          });
   m_progress.start();
   startInBackground([options] { return startLocalCluster(options); }, std::move(done));
 }
@@ -280,7 +283,8 @@ void AppConnections::startSimulated(const ui::SimulationChoice& choice,
   if (const Status free = checkNotBusy(); !free)
     return later<QString>(std::move(done), free.error());
   progress(tr("%1 nodes of %2 GPUs").arg(choice.nodes).arg(choice.gpus));
-  const WantedSimulation wanted{choice.nodes, choice.gpus, choice.hardware.toStdString()};
+  const WantedSimulation wanted{choice.nodes, choice.gpus, choice.hardware.toStdString(),
+                                choice.demo};
   startInBackground([wanted] { return startSimulation(wanted); }, std::move(done));
 }
 

@@ -53,7 +53,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   bool isHere(const engine::NodeStatus& node) override;
   Status connectTo(const QString& name) override;
   void closeConnection() override;
-  void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
+  void startLocal(const ui::LocalChoice& choice, std::function<void(QString)> progress,
                   ui::Connections::Done<QString> done) override;
   QList<std::pair<QString, QString>> simulatedHardware() override;
   void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> progress,

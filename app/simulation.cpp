@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "agents/sim/hardware.h"
 #include "agents/sim/scenario.h"
@@ -54,6 +56,18 @@ sim::act::Start jobOf(int nodes, int devices) {
   return start;
 }
 
+/// Starts a job on half of the nodes.
+sim::Scenario usualScenario(const WantedSimulation& wanted) {
+  sim::Scenario scenario;
+  scenario.nodes = wanted.nodes;
+  scenario.devices = wanted.devices;
+  const bool isSmall = wanted.nodes * wanted.devices <= kSuited[0].most;
+  scenario.hardware = !wanted.hardware.empty() ? wanted.hardware : isSmall ? "demo" : "h100";
+  scenario.acts.push_back({0, jobOf(wanted.nodes, wanted.devices)});
+  scenario.end = 1;
+  return scenario;
+}
+
 std::string freeName() {
   const std::string name = "simulated";
   for (int i = 1;; ++i) {
@@ -64,19 +78,45 @@ std::string freeName() {
 
 }  // namespace
 
-Result<agents::Profile> startSimulation(const WantedSimulation& wanted) {
+agents::sim::Scenario demoScenario() {
+  constexpr double kFirstChange = 10, kBetweenChanges = 25;  // seconds
+  constexpr int kChanges = 24;
+  const std::string job = "gpt-25m";
   sim::Scenario scenario;
-  scenario.nodes = wanted.nodes;
-  scenario.devices = wanted.devices;
-  const bool isSmall = wanted.nodes * wanted.devices <= kSuited[0].most;
-  scenario.hardware = !wanted.hardware.empty() ? wanted.hardware : isSmall ? "demo" : "h100";
+  scenario.title = "A job that grows and shrinks";
+  scenario.nodes = 2;
+  scenario.devices = 4;
+  scenario.hardware = "demo";
+  std::vector<ptc::DeviceId> half, all;
+  for (std::int32_t node = 0; node < 2; ++node) {
+    for (std::int32_t device = 0; device < 4; ++device) {
+      if (node == 0) half.push_back({node, device});
+      all.push_back({node, device});
+    }
+  }
+  sim::act::Start start;
+  start.model = start.job = job;
+  start.devices = half;
+  start.mesh = *ptc::ParseMeshShape("dp=2,tp=2");
+  start.global_batch = 16;
+  scenario.acts.push_back({0, std::move(start)});
+  for (int i = 0; i < kChanges; ++i) {
+    sim::act::Apply apply;
+    apply.job = job;
+    apply.devices = i % 2 == 0 ? all : half;
+    scenario.acts.push_back({kFirstChange + i * kBetweenChanges, std::move(apply)});
+  }
+  scenario.end = kFirstChange + kChanges * kBetweenChanges;
+  return scenario;
+}
+
+Result<agents::Profile> startSimulation(const WantedSimulation& wanted) {
+  const sim::Scenario scenario = wanted.demo ? demoScenario() : usualScenario(wanted);
   TESSERA_TRY(const sim::Hardware hardware, sim::FindHardware(scenario.hardware));
-  scenario.acts.push_back({0, jobOf(wanted.nodes, wanted.devices)});
-  scenario.end = 1;
   LocalClusterOptions options;
   options.name = freeName();
-  options.nodes = wanted.nodes;
-  options.devices = wanted.devices;
+  options.nodes = static_cast<int>(scenario.nodes);
+  options.devices = static_cast<int>(scenario.devices);
   options.deviceBytes = hardware.device_bytes;
   const fs::path folder = fs::path(agents::TesseraHome()) / "scenarios";
   std::error_code failure;

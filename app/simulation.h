@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agents/client/cluster.h"
+#include "agents/sim/scenario.h"
 #include "ptc/base/result.h"
 
 namespace tessera::app {
@@ -14,7 +15,12 @@ namespace tessera::app {
 struct WantedSimulation {
   int nodes = 2, devices = 4;  // devices per node
   std::string hardware = {};   // empty: `demo` for up to 16 GPUs, else `h100`
+  bool demo = false;           // as demoScenario; the other fields are not used
 };
+
+/// Two nodes of 4 slow GPUs. For ten minutes the job grows to both nodes and shrinks to the first
+/// one in turn. Growing moves some hundred MiB, which takes seconds.
+agents::sim::Scenario demoScenario();
 
 /// Starts a cluster named `simulated`, or `simulated-2` and so on while others run. Half of its
 /// nodes train a model of a size that suits them; the others are idle. Time passes as fast as it

@@ -8,6 +8,7 @@
 #include <QList>
 #include <QString>
 #include <QStringList>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -58,10 +59,18 @@ struct KeyInfo {
   friend bool operator==(const KeyInfo&, const KeyInfo&) = default;
 };
 
+/// A cluster of emulated GPUs on this machine.
+struct LocalChoice {
+  int nodes = 2, gpus = 4;               // GPUs per node
+  std::int64_t linkBytesPerSecond = 0;  // of the port of a node; 0: no limit
+  friend bool operator==(const LocalChoice&, const LocalChoice&) = default;
+};
+
 /// The size of a simulated cluster.
 struct SimulationChoice {
   int nodes = 2, gpus = 4;  // GPUs per node
   QString hardware = {};    // "h100"
+  bool demo = false;        // its job grows and shrinks by itself, and moves take seconds
   friend bool operator==(const SimulationChoice&, const SimulationChoice&) = default;
 };
 
@@ -115,7 +124,7 @@ class Connections {
   virtual void closeConnection() = 0;
   /// Starts a cluster of emulated GPUs on this machine and returns the name of its profile.
   /// `progress` receives the current activity in a few words.
-  virtual void startLocal(int nodes, int gpus, std::function<void(QString)> progress,
+  virtual void startLocal(const LocalChoice& choice, std::function<void(QString)> progress,
                           Done<QString> done) = 0;
   /// The hardware that can be simulated: names with descriptions.
   virtual QList<std::pair<QString, QString>> simulatedHardware() = 0;

@@ -139,6 +139,8 @@ void MainWindow::Impl::connectViews() {
   const StatePage* state = centre->meshPage()->state();
   connect(state, &StatePage::retryRequested, this, [this] { commands.reconnect(); });
   connect(state, &StatePage::startRequested, clusters.get(), &ClusterChooser::startLocal);
+  connect(state, &StatePage::learnRequested, this, [this] { setSource(LayoutSource::Lesson); });
+  connect(state, &StatePage::demoRequested, clusters.get(), &ClusterChooser::watchDemo);
   connect(state, &StatePage::simulateRequested, clusters.get(), &ClusterChooser::openSimulate);
   connect(state, &StatePage::connectRequested, clusters.get(), &ClusterChooser::openDialog);
   connect(state, &StatePage::openRequested, clusters.get(), &ClusterChooser::chooseHistoryFile);

@@ -100,14 +100,15 @@ class FakeConnections : public ui::Connections {
   void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> each,
                       Done<QString> done) override {
     simulated = choice;
-    startLocal(choice.nodes, choice.gpus, std::move(each), std::move(done));
+    start(std::move(each), std::move(done));
   }
   std::optional<ui::SimulationChoice> simulated;
-  void startLocal(int, int, std::function<void(QString)> each, Done<QString> done) override {
-    ++started;
-    progress = std::move(each);
-    startDone = std::move(done);
+  void startLocal(const ui::LocalChoice& choice, std::function<void(QString)> each,
+                  Done<QString> done) override {
+    local = choice;
+    start(std::move(each), std::move(done));
   }
+  std::optional<ui::LocalChoice> local;
   void stopLocal(const QString& name, Done<void> done) override {
     stopped << name;
     done(OkStatus());
@@ -133,6 +134,12 @@ class FakeConnections : public ui::Connections {
   void closeHistory() override { opened.clear(); }
 
  private:
+  void start(std::function<void(QString)> each, Done<QString> done) {
+    ++started;
+    progress = std::move(each);
+    startDone = std::move(done);
+  }
+
   std::optional<ui::ProfileInfo> m_forgotten;
 };
 

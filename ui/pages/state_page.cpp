@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/state_page.h"
 
+#include <QCheckBox>
 #include <QClipboard>
 #include <QFontDatabase>
 #include <QGuiApplication>
@@ -12,6 +13,7 @@
 #include <algorithm>
 
 #include "ui/dialogs/spinner.h"
+#include "ui/format.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 
@@ -36,6 +38,11 @@ StatePage::StatePage(QWidget* parent)
       m_simulate(new QPushButton(tr("Simulate a cluster…"), this)),
       m_connect(new QPushButton(tr("Connect…"), this)),
       m_open(new QPushButton(tr("Open history file…"), this)),
+      m_learn(new QPushButton(tr("Learn in 5 minutes"), this)),
+      m_demo(new QPushButton(tr("Watch a demo"), this)),
+      m_slowLinks(new QCheckBox(tr("Slow links (%1), so that a move can be seen")
+                                    .arg(format::rate(static_cast<double>(kSlowLink))),
+                                this)),
       m_spinner(new Spinner(this)) {
   setRole(m_title, QStringLiteral("number"));
   setRole(m_detail, QStringLiteral("hint"));
@@ -55,6 +62,13 @@ StatePage::StatePage(QWidget* parent)
   m_simulate->setAccessibleName(tr("Simulate a cluster of any size"));
   m_connect->setAccessibleName(tr("Connect to another cluster"));
   m_open->setAccessibleName(tr("Open a history file"));
+  m_learn->setAccessibleName(tr("Open the first lessons"));
+  m_learn->setToolTip(tr("Short lessons on a simulated cluster: what shards are, and what a change "
+                         "moves"));
+  m_demo->setAccessibleName(tr("Watch a simulated job that grows and shrinks"));
+  m_demo->setToolTip(tr("Starts a simulated cluster. Its job grows to 8 GPUs and shrinks to 4 in "
+                        "turn, and nothing is trained"));
+  m_slowLinks->setAccessibleName(m_slowLinks->text());
   m_detail->setFixedWidth(kDetailWidth);
 
   auto* others = new QHBoxLayout;
@@ -62,6 +76,11 @@ StatePage::StatePage(QWidget* parent)
   others->addStretch();
   for (QPushButton* choice : {m_retry, m_simulate, m_connect, m_open}) others->addWidget(choice);
   others->addStretch();
+  auto* firstSteps = new QHBoxLayout;
+  firstSteps->setSpacing(10);
+  firstSteps->addStretch();
+  for (QPushButton* choice : {m_learn, m_demo}) firstSteps->addWidget(choice);
+  firstSteps->addStretch();
   auto* commandRow = new QHBoxLayout;
   commandRow->addStretch();
   commandRow->addWidget(m_command);
@@ -82,10 +101,16 @@ StatePage::StatePage(QWidget* parent)
   column->addLayout(commandRow);
   column->addSpacing(6);
   column->addWidget(m_start, 0, Qt::AlignHCenter);
+  column->addWidget(m_slowLinks, 0, Qt::AlignHCenter);
   column->addLayout(others);
+  column->addLayout(firstSteps);
   column->addStretch(3);
   connect(m_retry, &QPushButton::clicked, this, &StatePage::retryRequested);
-  connect(m_start, &QPushButton::clicked, this, &StatePage::startRequested);
+  connect(m_start, &QPushButton::clicked, this,
+          [this] { emit startRequested(m_slowLinks->isChecked()); });
+  connect(m_slowLinks, &QCheckBox::toggled, this, &StatePage::refreshCommand);
+  connect(m_learn, &QPushButton::clicked, this, &StatePage::learnRequested);
+  connect(m_demo, &QPushButton::clicked, this, &StatePage::demoRequested);
   connect(m_simulate, &QPushButton::clicked, this, &StatePage::simulateRequested);
   connect(m_connect, &QPushButton::clicked, this, &StatePage::connectRequested);
   connect(m_open, &QPushButton::clicked, this, &StatePage::openRequested);
@@ -94,6 +119,12 @@ StatePage::StatePage(QWidget* parent)
 }
 
 QString StatePage::title() const { return m_title->text(); }
+QString StatePage::command() const { return m_command->text(); }
+
+void StatePage::refreshCommand() {
+  m_command->setText(m_slowLinks->isChecked() ? QStringLiteral("tesseractl up --link 100MB/s")
+                                              : QStringLiteral("tesseractl up"));
+}
 
 void StatePage::setSkeleton(bool shown) {
   m_skeleton = shown;
@@ -107,7 +138,9 @@ void StatePage::say(const QString& title, const QString& detail,
   for (QWidget* part : {static_cast<QWidget*>(m_command), static_cast<QWidget*>(m_copy),
                         static_cast<QWidget*>(m_retry), static_cast<QWidget*>(m_start),
                         static_cast<QWidget*>(m_simulate), static_cast<QWidget*>(m_connect),
-                        static_cast<QWidget*>(m_open), static_cast<QWidget*>(m_spinner)}) {
+                        static_cast<QWidget*>(m_open), static_cast<QWidget*>(m_learn),
+                        static_cast<QWidget*>(m_demo), static_cast<QWidget*>(m_slowLinks),
+                        static_cast<QWidget*>(m_spinner)}) {
     part->setVisible(std::find(parts.begin(), parts.end(), part) != parts.end());
   }
   m_spinner->setRunning(m_spinner->isVisibleTo(this));
@@ -116,18 +149,18 @@ void StatePage::say(const QString& title, const QString& detail,
 
 void StatePage::showEmpty(bool canConnect) {
   setSkeleton(false);
-  m_command->setText(QStringLiteral("tesseractl up"));
+  refreshCommand();
   if (canConnect) {
     say(tr("No cluster yet"),
         tr("Start a cluster of 2 nodes with 4 emulated GPUs each on this machine, simulate a "
            "larger one, connect to one that runs, or open a history file. The first button runs "
            "this command:"),
-        {m_command, m_copy, m_start, m_simulate, m_connect, m_open});
+        {m_command, m_copy, m_start, m_slowLinks, m_simulate, m_connect, m_open, m_learn, m_demo});
   } else {
     say(tr("No cluster yet"),
         tr("Start a local cluster of 2 nodes with 4 emulated GPUs each, then open the panel "
            "again:"),
-        {m_command, m_copy});
+        {m_command, m_copy, m_learn});
   }
 }
 

@@ -5,10 +5,12 @@
 /// The page shown instead of the canvas while there is no cluster to draw.
 
 #include <QString>
+#include <cstdint>
 #include <initializer_list>
 
 #include "ui/widgets/surface.h"
 
+class QCheckBox;
 class QLabel;
 class QPushButton;
 
@@ -20,6 +22,9 @@ class StatePage : public Surface {
   Q_OBJECT
 
  public:
+  /// Bytes per second of the port of a node, with which a move takes long enough to be watched.
+  static constexpr std::int64_t kSlowLink = 100'000'000;
+
   explicit StatePage(QWidget* parent = nullptr);
   /// No cluster is selected: offers to start one, to connect, or to open a file. Without
   /// `canConnect` it shows only the command that starts a cluster.
@@ -37,10 +42,19 @@ class StatePage : public Surface {
   QPushButton* simulateButton() const { return m_simulate; }
   QPushButton* connectButton() const { return m_connect; }
   QPushButton* openButton() const { return m_open; }
+  QPushButton* learnButton() const { return m_learn; }
+  QPushButton* demoButton() const { return m_demo; }
+  QCheckBox* slowLinksBox() const { return m_slowLinks; }
+  /// The command that the start button runs.
+  QString command() const;
 
  signals:
   void retryRequested();
-  void startRequested();
+  void startRequested(bool slowLinks);
+  /// The first lessons.
+  void learnRequested();
+  /// A cluster on which a change can be watched at once.
+  void demoRequested();
   void simulateRequested();
   void connectRequested();
   void openRequested();
@@ -50,6 +64,7 @@ class StatePage : public Surface {
 
  private:
   void setSkeleton(bool shown);
+  void refreshCommand();
   /// Shows the texts and only these other parts.
   void say(const QString& title, const QString& detail, std::initializer_list<QWidget*> parts);
 
@@ -59,7 +74,8 @@ class StatePage : public Surface {
   QLabel* m_command;
   QPushButton* m_copy;
   QPushButton* m_retry;
-  QPushButton *m_start, *m_simulate, *m_connect, *m_open;
+  QPushButton *m_start, *m_simulate, *m_connect, *m_open, *m_learn, *m_demo;
+  QCheckBox* m_slowLinks;
   Spinner* m_spinner;
   bool m_skeleton = false;
 };

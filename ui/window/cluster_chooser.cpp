@@ -9,6 +9,7 @@
 #include "ui/dialogs/connect_dialog.h"
 #include "ui/dialogs/simulate_dialog.h"
 #include "ui/format.h"
+#include "ui/pages/state_page.h"
 #include "ui/sentences.h"
 
 namespace tessera::ui {
@@ -26,7 +27,7 @@ void ClusterChooser::openDialog() {
   auto* dialog = new ConnectDialog(*m_connections, m_settings, m_window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &ConnectDialog::connectRequested, this, &ClusterChooser::connectTo);
-  connect(dialog, &ConnectDialog::startLocalRequested, this, &ClusterChooser::startLocal);
+  connect(dialog, &ConnectDialog::startLocalRequested, this, [this] { startLocal(); });
   connect(dialog, &QDialog::finished, this, [this] { m_reactions.profilesChanged(); });
   dialog->open();
 }
@@ -37,12 +38,19 @@ void ClusterChooser::connectTo(const QString& profile) {
   m_reactions.profilesChanged();
 }
 
-void ClusterChooser::startLocal() {
+void ClusterChooser::startLocal(bool slowLinks) {
   if (m_connections == nullptr || m_starting) return;
   const auto shows = showsStart();
   shows(tr("Creating its keys"));
-  m_connections->startLocal(ConnectDialog::kLocalNodes, ConnectDialog::kLocalGpus, shows,
-                            connectsAfterStart());
+  m_connections->startLocal({.nodes = ConnectDialog::kLocalNodes,
+                             .gpus = ConnectDialog::kLocalGpus,
+                             .linkBytesPerSecond = slowLinks ? StatePage::kSlowLink : 0},
+                            shows, connectsAfterStart());
+}
+
+void ClusterChooser::watchDemo() {
+  if (m_connections == nullptr || m_starting) return;
+  m_connections->startSimulated({.demo = true}, showsStart(), connectsAfterStart());
 }
 
 void ClusterChooser::openSimulate() {

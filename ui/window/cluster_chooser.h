@@ -39,7 +39,10 @@ class ClusterChooser : public QObject {
   const std::optional<QString>& starting() const { return m_starting; }
 
   void openDialog();
-  void startLocal();
+  /// A start of a local cluster with links that are slow enough to watch a move, or without a limit.
+  void startLocal(bool slowLinks = false);
+  /// Starts a simulated cluster whose job changes by itself, and connects to it.
+  void watchDemo();
   /// Asks for its size, then starts a simulated cluster and connects to it.
   void openSimulate();
   void chooseHistoryFile();
