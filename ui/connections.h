@@ -61,7 +61,7 @@ struct KeyInfo {
 
 /// A cluster of emulated GPUs on this machine.
 struct LocalChoice {
-  int nodes = 2, gpus = 4;               // GPUs per node
+  int nodes = 2, gpus = 4;              // GPUs per node
   std::int64_t linkBytesPerSecond = 0;  // of the port of a node; 0: no limit
   friend bool operator==(const LocalChoice&, const LocalChoice&) = default;
 };

@@ -24,9 +24,8 @@ constexpr std::array<std::string_view, 6> kLessonColours = {"piece", "replica", 
                                                             "slice", "host",    "memory"};
 constexpr std::array<std::string_view, 1> kLessonExperiments = {"consistency"};
 constexpr std::array<std::string_view, 13> kLessonActions = {
-    "start", "plan",   "swap",   "move",   "lose",  "reset",
-    "view",  "select", "tensor", "colour", "frame", "experiment",
-    "pipeline"};
+    "start",  "plan",   "swap",   "move",  "lose",       "reset",   "view",
+    "select", "tensor", "colour", "frame", "experiment", "pipeline"};
 
 int CountWords(std::string_view text) {
   int words = 0;
@@ -274,10 +273,10 @@ class LessonReader {
   }
 
   Result<LessonAction> ReadAction(const JsonValue& value) const {
-    TESSERA_TRY(const auto reader,
-                JsonReader::Make(file_, value, "an action",
-                                 {"start", "plan", "swap", "move", "lose", "reset", "view",
-                                  "select", "tensor", "colour", "frame", "experiment", "pipeline"}));
+    TESSERA_TRY(const auto reader, JsonReader::Make(file_, value, "an action",
+                                                    {"start", "plan", "swap", "move", "lose",
+                                                     "reset", "view", "select", "tensor", "colour",
+                                                     "frame", "experiment", "pipeline"}));
     if (value.items.size() != 1) {
       return reader.At(fmt::format("an action has one key, this one has {}: use one of {}",
                                    value.items.size(), fmt::join(kLessonActions, ", ")));

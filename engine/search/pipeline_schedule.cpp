@@ -42,9 +42,8 @@ class PipelineRun {
   explicit PipelineRun(const PipelineTimes& times)
       : times_(times), count_(times.stages.size()), down_(count_), up_(count_) {
     for (std::size_t s = 0; s < count_; ++s) {
-      runs_.push_back({OneForwardOneBackward(static_cast<std::int64_t>(s),
-                                             static_cast<std::int64_t>(count_),
-                                             times.micro_batches)});
+      runs_.push_back({OneForwardOneBackward(
+          static_cast<std::int64_t>(s), static_cast<std::int64_t>(count_), times.micro_batches)});
       if (s + 1 < count_) down_[s].send_seconds = times.sends[s];
       if (s > 0) up_[s].send_seconds = times.sends[s - 1];
     }
@@ -80,8 +79,8 @@ class PipelineRun {
     const StageAction& action = run.actions[run.next];
     const bool is_forward = action.kind == StageAction::kForward;
     const std::int64_t m = action.micro_batch;
-    StageChannel* const from = is_forward ? (s > 0 ? &down_[s - 1] : nullptr)
-                                          : (s + 1 < count_ ? &up_[s + 1] : nullptr);
+    StageChannel* const from =
+        is_forward ? (s > 0 ? &down_[s - 1] : nullptr) : (s + 1 < count_ ? &up_[s + 1] : nullptr);
     if (from != nullptr) {
       if (m >= std::ssize(from->arrived)) return false;
       WaitUntil(s, m, from->arrived[static_cast<std::size_t>(m)]);

@@ -9352,6 +9352,112 @@ dieser Teil auf %5</translation>
     <message>
         <source>PNG pictures (*.png);;SVG drawings (*.svg)</source>
         <translation>PNG-Bilder (*.png);;SVG-Zeichnungen (*.svg)</translation>
+    <name>tessera::ui::PipelineBox</name>
+    <message>
+        <source>A step on the pipeline</source>
+        <translation>Ein Schritt in der Pipeline</translation>
+    </message>
+    <message>
+        <source>%1 stages, %2 micro-batches. A stage waits %3 of the time of the passes.</source>
+        <translation>%1 Stages, %2 Micro-Batches. Eine Stage wartet %3 der Zeit der Durchgänge.</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::PipelineChart</name>
+    <message>
+        <source>forward</source>
+        <translation>vorwärts</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>rückwärts</translation>
+    </message>
+    <message>
+        <source>send</source>
+        <translation>senden</translation>
+    </message>
+    <message>
+        <source>bubble (waits)</source>
+        <translation>Bubble (wartet)</translation>
+    </message>
+    <message>
+        <source>sums and update</source>
+        <translation>Summen und Update</translation>
+    </message>
+    <message>
+        <source>forward %1</source>
+        <translation>vorwärts %1</translation>
+    </message>
+    <message>
+        <source>backward %1</source>
+        <translation>rückwärts %1</translation>
+    </message>
+    <message>
+        <source>send %1</source>
+        <translation>senden %1</translation>
+    </message>
+    <message>
+        <source>waits %1</source>
+        <translation>wartet %1</translation>
+    </message>
+    <message>
+        <source>stage %1, micro-batches %2 to %3: %4</source>
+        <translation>Stage %1, Micro-Batches %2 bis %3: %4</translation>
+    </message>
+    <message>
+        <source>stage %1, micro-batch %2: %3</source>
+        <translation>Stage %1, Micro-Batch %2: %3</translation>
+    </message>
+    <message>
+        <source>from %1 to %2</source>
+        <translation>von %1 bis %2</translation>
+    </message>
+    <message>
+        <source>Schedule of a step on the pipeline</source>
+        <translation>Ablauf eines Schritts in der Pipeline</translation>
+    </message>
+    <message>
+        <source>stage %1: %2</source>
+        <translation>Stage %1: %2</translation>
+    </message>
+    <message>
+        <source>sums of gradients and update: %1</source>
+        <translation>Summen der Gradienten und Update: %1</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::PipelineView</name>
+    <message>
+        <source>Measured: what the slowest rank of each stage computes in a step, and the step time. Modelled: a backward pass takes twice as long as a forward pass, all micro-batches are equal, and the time of a send.</source>
+        <translation>Gemessen: was der langsamste Rank jeder Stage in einem Schritt rechnet, und die Schrittzeit. Modelliert: Ein Rückwärtsdurchgang dauert doppelt so lang wie ein Vorwärtsdurchgang, alle Micro-Batches sind gleich, und die Zeit einer Sendung.</translation>
+    </message>
+    <message>
+        <source>Modelled by the cost model and scaled to the step time: these ranks report no compute time of each stage.</source>
+        <translation>Vom Kostenmodell berechnet und auf die Schrittzeit skaliert: Diese Ranks melden keine Rechenzeit jeder Stage.</translation>
+    </message>
+    <message>
+        <source>Modelled by the cost model for the drafted mesh; nothing is measured.</source>
+        <translation>Vom Kostenmodell für das entworfene Mesh berechnet; nichts ist gemessen.</translation>
+    </message>
+    <message>
+        <source>A model: equal stages, backward passes of twice the forward time, and sends that take no time.</source>
+        <translation>Ein Modell: gleiche Stages, Rückwärtsdurchgänge von doppelter Dauer und Sendungen, die keine Zeit brauchen.</translation>
+    </message>
+    <message>
+        <source>pp = 1: there is no pipeline. Each GPU runs the forward and the backward pass of one micro-batch after another.</source>
+        <translation>pp = 1: Es gibt keine Pipeline. Jede GPU rechnet den Vorwärts- und den Rückwärtsdurchgang eines Micro-Batches nach dem anderen.</translation>
+    </message>
+    <message>
+        <source>This job runs its own program. The order of its passes is not known.</source>
+        <translation>Dieser Job führt ein eigenes Programm aus. Die Reihenfolge seiner Durchgänge ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The passes of this job are not known.</source>
+        <translation>Die Durchgänge dieses Jobs sind nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>%1 stages with %2 micro-batches are too many to draw.</source>
+        <translation>%1 Stages mit %2 Micro-Batches sind zu viele für ein Bild.</translation>
     </message>
 </context>
 <context>
@@ -11428,6 +11534,34 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Connecting…</source>
         <translation>Verbindung wird aufgebaut…</translation>
+    </message>
+    <message>
+        <source>Learn in 5 minutes</source>
+        <translation>In 5 Minuten lernen</translation>
+    </message>
+    <message>
+        <source>Watch a demo</source>
+        <translation>Eine Demo ansehen</translation>
+    </message>
+    <message>
+        <source>Slow links (%1), so that a move can be seen</source>
+        <translation>Langsame Verbindungen (%1), damit man Transfers sieht</translation>
+    </message>
+    <message>
+        <source>Open the first lessons</source>
+        <translation>Die ersten Lektionen öffnen</translation>
+    </message>
+    <message>
+        <source>Short lessons on a simulated cluster: what shards are, and what a change moves</source>
+        <translation>Kurze Lektionen mit einem simulierten Cluster: was Shards sind, und was eine Änderung bewegt</translation>
+    </message>
+    <message>
+        <source>Watch a simulated job that grows and shrinks</source>
+        <translation>Einem simulierten Job zusehen, der wächst und schrumpft</translation>
+    </message>
+    <message>
+        <source>Starts a simulated cluster. Its job grows to 8 GPUs and shrinks to 4 in turn, and nothing is trained</source>
+        <translation>Startet einen simulierten Cluster. Sein Job wächst abwechselnd auf 8 GPUs und schrumpft auf 4, und nichts wird trainiert</translation>
     </message>
 </context>
 <context>

@@ -9,9 +9,11 @@
 #include <QTest>
 #include <memory>
 
+#include "agents/sim/scenario_run.h"
 #include "app/bridge.h"
 #include "app/cluster_test.h"
 #include "app/history_file.h"
+#include "app/simulation.h"
 #include "engine/history/history.h"
 #include "tests/support/test_main.h"
 
@@ -274,6 +276,27 @@ class ConnectionsTest : public QObject {
              opened.error().message.c_str());
     QVERIFY(opened.error().message.find(path.toStdString()) != std::string::npos);
     QVERIFY(!model.isFile());
+  }
+
+  // Everything that a demo shows happens: the job grows and shrinks, and growing takes seconds.
+  void aDemoPlaysToItsEnd() {
+    const auto scenario = agents::sim::ParseScenario({"demo", ToJson(app::demoScenario())});
+    QVERIFY2(scenario.has_value(), scenario ? "" : scenario.error().ToString().c_str());
+    const auto history = engine::History::InMemory();
+    QVERIFY(history.has_value());
+    const auto result = RunScenario(*scenario, **history, **history, {});
+    QVERIFY2(result.has_value(), result ? "" : result.error().ToString().c_str());
+    QVERIFY2(result->failures.empty(),
+             result->failures.empty() ? "" : result->failures.front().c_str());
+    QCOMPARE(result->changes.size(), scenario->acts.size() - 1);  // all but the start
+    for (std::size_t i = 0; i < result->changes.size(); ++i) {
+      const engine::HistoryEntry& change = result->changes[i];
+      QCOMPARE(change.result, std::string("committed"));
+      if (i % 2 != 0) continue;
+      double seconds = 0;
+      for (const auto& [phase, each] : change.phases) seconds += each;
+      QVERIFY2(seconds > 2, qPrintable(QString::number(seconds)));
+    }
   }
 
   void aTestOfNobodyEnds() {

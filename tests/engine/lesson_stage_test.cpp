@@ -168,6 +168,18 @@ class LessonStageTest : public QObject {
     QCOMPARE(ValueOf(state, "bubble"), 3.0 / 11.0);
   }
 
+  void thePipelineIsShownUntilItIsHidden() {
+    const auto start = StartOf(SmallSetup());
+    QVERIFY(!start.has_pipeline);
+    const auto shown = After(start, {engine::LessonPipelineAction{true}, 1});
+    QVERIFY(shown.has_pipeline && !(shown == start));
+    QVERIFY(After(shown, PlanOf("dp=2,tp=2,pp=2")).has_pipeline);
+    QVERIFY(!After(shown, {engine::LessonPipelineAction{false}, 1}).has_pipeline);
+    QVERIFY(!After(shown, {engine::LessonResetAction{}, 1}).has_pipeline);
+    QVERIFY(ShippedStage("micro-batches").StateAt(0).has_pipeline);
+    QVERIFY(ShippedStage("micro-batches").StateAt(4).has_pipeline);
+  }
+
   void aSwapExchangesThePlacesOfGpus() {
     const engine::LessonState start = StartOf(SmallSetup());  // n0g0 and n0g2 hold the same
     const auto swap = [](std::vector<ptc::DeviceId> some, std::vector<ptc::DeviceId> others) {

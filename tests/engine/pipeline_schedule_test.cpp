@@ -159,8 +159,8 @@ class PipelineScheduleTest : public QObject {
     QCOMPARE(BarsOf(schedule, 2), last);
   }
 
-  // The slowest stage waits 1 s for its first activations and 1 s for its first gradients. The first
-  // stage then makes the last backward pass.
+  // The slowest stage waits 1 s for its first activations and 1 s for its first gradients. The
+  // first stage then makes the last backward pass.
   void theSlowestStageDecides() {
     PipelineTimes times = EqualStages(3, 8);
     times.stages[1] = {2, 4};
@@ -193,8 +193,8 @@ class PipelineScheduleTest : public QObject {
       PipelineTimes times;
       const std::int64_t stages = between(1, 9);
       for (std::int64_t s = 0; s < stages; ++s) {
-        times.stages.push_back({static_cast<double>(between(1, 40)) / 7,
-                                static_cast<double>(between(1, 80)) / 7});
+        times.stages.push_back(
+            {static_cast<double>(between(1, 40)) / 7, static_cast<double>(between(1, 80)) / 7});
         if (s > 0) times.sends.push_back(static_cast<double>(between(0, 20)) / 7);
       }
       times.micro_batches = between(1, 20);

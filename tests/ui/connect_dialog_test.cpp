@@ -18,6 +18,8 @@
 #include "ui/dialogs/profile_fields.h"
 #include "ui/dialogs/profile_form.h"
 #include "ui/dialogs/profile_tag.h"
+#include "ui/lessons/lesson_pane.h"
+#include "ui/lessons/lesson_session.h"
 #include "ui/pages/notice_bar.h"
 #include "ui/pages/state_page.h"
 #include "ui/settings/settings.h"
@@ -251,6 +253,48 @@ class ConnectDialogTest : public QObject {
     QVERIFY(page->title().contains(QStringLiteral("Starting")));
     connections.startDone(QStringLiteral("local"));
     QCOMPARE(connections.connected, QStringList{QStringLiteral("local")});
+  }
+
+  void slowLinksAreOfferedWithTheirCommand() {
+    FakeConnections connections;
+    ui::ClusterModel model;
+    test::SpyCommands commands(model);
+    ui::MainWindow window(model, commands, {.connections = &connections});
+    window.show();
+    model.flush();
+    auto* page = window.findChild<ui::StatePage*>();
+    QVERIFY(page->slowLinksBox()->isVisible() && !page->slowLinksBox()->isChecked());
+    QCOMPARE(page->command(), QStringLiteral("tesseractl up"));
+    page->slowLinksBox()->click();
+    QCOMPARE(page->command(), QStringLiteral("tesseractl up --link 100MB/s"));
+    page->showEmpty(true);  // the page is refreshed
+    QCOMPARE(page->command(), QStringLiteral("tesseractl up --link 100MB/s"));
+    page->startButton()->click();
+    QCOMPARE(connections.local, std::optional(ui::LocalChoice{2, 4, 100'000'000}));
+    QVERIFY(!page->slowLinksBox()->isVisible());
+  }
+
+  void theEmptyPageOffersLessonsAndADemo() {
+    FakeConnections connections;
+    ui::ClusterModel model;
+    test::SpyCommands commands(model);
+    ui::MainWindow window(model, commands, {.connections = &connections});
+    window.show();
+    model.flush();
+    auto* page = window.findChild<ui::StatePage*>();
+    QVERIFY(page->learnButton()->isVisible() && page->demoButton()->isVisible());
+    page->learnButton()->click();
+    test::settle();
+    QVERIFY(window.lessonPane()->isVisible());
+    QVERIFY(window.lessons().isOpen());
+    QVERIFY(!page->isVisible());
+    page->demoButton()->click();
+    QVERIFY(connections.simulated.has_value() && connections.simulated->demo);
+    connections.startDone(QStringLiteral("simulated"));
+    QCOMPARE(connections.connected, QStringList{QStringLiteral("simulated")});
+    // Lessons need no connections, a demo does.
+    page->showEmpty(false);
+    QVERIFY(!page->learnButton()->isHidden() && page->demoButton()->isHidden());
   }
 
   void aStartThatFailsIsSaid() {

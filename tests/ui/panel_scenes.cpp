@@ -443,6 +443,16 @@ void addViews(std::vector<Scene>* scenes) {
     timeline->plots()->setRange(sample.time - 15, sample.time + 1);
     settle();
   }));
+  add(windowScene("pipeline", {}, PanelCluster, [](Play& p) {
+    auto cluster = PanelCluster();
+    cluster.jobs.front().mesh = Shape(1, 1, 4);
+    cluster.jobs.front().step_seconds = 0.5;
+    for (engine::DeviceStatus& device : cluster.nodes[0].devices)
+      device.busy_seconds = 0.2 + 0.02 * device.id.index;
+    ++cluster.sequence;
+    p.panel->setSnapshot(cluster);
+    settle();
+  }));
   add(windowScene("history-details", {}, PanelCluster, [](Play& p) {
     auto* history = p.child<ui::HistoryPage>();
     p.window().findChild<ui::TabbedPane*>(QStringLiteral("recordsPane"))->setCurrent(history);

@@ -458,11 +458,13 @@ class WindowPartsTest : public QObject {
     connections.progress(QStringLiteral("late"));  // the start has ended
     QVERIFY(!chooser.starting());
     chooser.startLocal();
+    QCOMPARE(connections.local, std::optional(ui::LocalChoice{2, 4, 0}));
     connections.startDone(QStringLiteral("local"));
     QCOMPARE(connections.connected, QStringList{QStringLiteral("local")});
     QCOMPARE(profiles, 1);
     ui::ClusterChooser none(nullptr, settings, {}, &window, {});
     none.startLocal();
+    none.watchDemo();
     none.openSimulate();
     none.openDialog();
     QVERIFY(!none.starting());

@@ -9,8 +9,8 @@
 #include "engine/data/cursor.h"
 #include "engine/model/large_models.h"
 #include "engine/search/cost_model.h"
-#include "ui/models/device_names.h"
 #include "ui/format.h"
+#include "ui/models/device_names.h"
 
 namespace tessera::ui {
 namespace {
@@ -27,7 +27,7 @@ struct PipelineText {
 /// By rank. Nodes without the name of a host are hosts of their own.
 std::vector<std::int32_t> hostsOf(const engine::ClusterSnapshot& cluster,
                                   const std::vector<ptc::DeviceId>& devices) {
-  std::map<std::string, std::int32_t> first;       // node, by name of its host
+  std::map<std::string, std::int32_t> first;  // node, by name of its host
   std::map<std::int32_t, std::int32_t> hostOfNode;
   for (const engine::NodeStatus& node : cluster.nodes) {
     hostOfNode[node.node] = cluster.one_host    ? 0
@@ -138,12 +138,13 @@ PipelineInput pipelineOfLesson(const engine::JobSettings& settings, const ptc::M
 PipelineView makePipelineView(const PipelineInput& input) {
   const std::int64_t stages = input.mesh[ptc::Axis::kPp];
   if (stages == 1) {
-    return inWords(PipelineText::tr("pp = 1: there is no pipeline. Each GPU runs the forward and "
-                                    "the backward pass of one micro-batch after another."));
+    return inWords(
+        PipelineText::tr("pp = 1: there is no pipeline. Each GPU runs the forward and "
+                         "the backward pass of one micro-batch after another."));
   }
   if (input.model.empty()) {
-    return inWords(PipelineText::tr(
-        "This job runs its own program. The order of its passes is not known."));
+    return inWords(
+        PipelineText::tr("This job runs its own program. The order of its passes is not known."));
   }
   engine::JobSettings settings;
   const auto model = engine::FindAnyModel(input.model);
@@ -158,8 +159,8 @@ PipelineView makePipelineView(const PipelineInput& input) {
   }
   const std::int64_t share =
       engine::ShareOfBatch(settings.global_batch, 0, input.mesh[ptc::Axis::kDp]).size();
-  const std::int64_t count = engine::NumMicroBatches(
-      share, engine::MicroBatch(settings, input.mesh, input.options));
+  const std::int64_t count =
+      engine::NumMicroBatches(share, engine::MicroBatch(settings, input.mesh, input.options));
   if (stages * count > kMostPasses) {
     return inWords(PipelineText::tr("%1 stages with %2 micro-batches are too many to draw.")
                        .arg(format::count(stages), format::count(count)));

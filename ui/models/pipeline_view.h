@@ -31,9 +31,9 @@ struct PipelineInput {
   std::int64_t globalBatch = 0;
   ptc::MeshShape mesh = {};
   engine::StepOptions options = {};
-  std::vector<std::int32_t> hosts = {};      // by rank: equal numbers share memory
-  std::vector<double> computes = {};         // Measured: seconds of the slowest rank, by stage
-  std::optional<double> stepSeconds = {};    // measured; of a draft: estimated
+  std::vector<std::int32_t> hosts = {};    // by rank: equal numbers share memory
+  std::vector<double> computes = {};       // Measured: seconds of the slowest rank, by stage
+  std::optional<double> stepSeconds = {};  // measured; of a draft: estimated
   friend bool operator==(const PipelineInput&, const PipelineInput&) = default;
 };
 

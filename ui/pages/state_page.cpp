@@ -63,11 +63,13 @@ StatePage::StatePage(QWidget* parent)
   m_connect->setAccessibleName(tr("Connect to another cluster"));
   m_open->setAccessibleName(tr("Open a history file"));
   m_learn->setAccessibleName(tr("Open the first lessons"));
-  m_learn->setToolTip(tr("Short lessons on a simulated cluster: what shards are, and what a change "
-                         "moves"));
+  m_learn->setToolTip(
+      tr("Short lessons on a simulated cluster: what shards are, and what a change "
+         "moves"));
   m_demo->setAccessibleName(tr("Watch a simulated job that grows and shrinks"));
-  m_demo->setToolTip(tr("Starts a simulated cluster. Its job grows to 8 GPUs and shrinks to 4 in "
-                        "turn, and nothing is trained"));
+  m_demo->setToolTip(
+      tr("Starts a simulated cluster. Its job grows to 8 GPUs and shrinks to 4 in "
+         "turn, and nothing is trained"));
   m_slowLinks->setAccessibleName(m_slowLinks->text());
   m_detail->setFixedWidth(kDetailWidth);
 

@@ -16,12 +16,12 @@ namespace {
 
 using BarKind = engine::PipelineBar::Kind;
 
-constexpr int kRowsHeight = 160;  // of many stages together
+constexpr int kRowsHeight = 160;                                // of many stages together
 constexpr double kMostRow = 20, kLeastRow = 3, kRowGap = 0.15;  // a gap is a share of the row
 constexpr int kStageWidth = 26;
 constexpr int kAxisHeight = 20;
 constexpr int kLegendRowHeight = 18, kLegendSwatch = 9, kLegendGap = 12;
-constexpr double kLeastPiece = 3;    // pixels: narrower bars are joined
+constexpr double kLeastPiece = 3;  // pixels: narrower bars are joined
 constexpr double kLeastLabelRow = 12;
 constexpr qsizetype kMostToldStages = 16;
 
@@ -193,8 +193,8 @@ void PipelineChart::paintEvent(QPaintEvent*) {
   const QFontMetricsF metrics(painter.font());
   for (const Piece& piece : pieces(m_schedule, least())) {
     QRectF bar = area(piece.stage, piece.begin, piece.end);
-    const bool isPass = piece.bars == 1 && piece.of(BarKind::kIdle) <= 0 &&
-                        piece.of(BarKind::kSend) <= 0;
+    const bool isPass =
+        piece.bars == 1 && piece.of(BarKind::kIdle) <= 0 && piece.of(BarKind::kSend) <= 0;
     if (isPass && bar.width() > 2 * kLeastPiece) bar.setWidth(bar.width() - 1);
     paintPiece(painter, piece, bar);
     const QString number = format::count(piece.firstMicroBatch);

@@ -21,8 +21,8 @@ class PipelineChart : public QWidget {
   struct Piece {
     std::int64_t stage = 0;
     std::int64_t firstMicroBatch = 0, lastMicroBatch = 0;
-    double begin = 0, end = 0;               // seconds
-    std::array<double, 4> seconds = {};      // by PipelineBar::Kind
+    double begin = 0, end = 0;           // seconds
+    std::array<double, 4> seconds = {};  // by PipelineBar::Kind
     int bars = 0;
     double of(engine::PipelineBar::Kind kind) const {
       return seconds[static_cast<std::size_t>(kind)];

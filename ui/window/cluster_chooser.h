@@ -39,7 +39,7 @@ class ClusterChooser : public QObject {
   const std::optional<QString>& starting() const { return m_starting; }
 
   void openDialog();
-  /// A start of a local cluster with links that are slow enough to watch a move, or without a limit.
+  /// Starts a local cluster and connects to it. With slow links a move takes long enough to be seen.
   void startLocal(bool slowLinks = false);
   /// Starts a simulated cluster whose job changes by itself, and connects to it.
   void watchDemo();
