@@ -61,6 +61,7 @@ std::string ToText(const JobTableRow& row) {
   json["snapshots"] = ToString(row.snapshots);
   json["keeps_snapshots"] = row.keeps_snapshots;
   json["finished"] = row.finished;
+  json["owner"] = row.owner;
   if (!row.start_request.empty()) json["start_request"] = row.start_request;
   if (row.remains) json["remains"] = ToJson(*row.remains);
   for (const auto& [transaction, rounds] : row.given_up) {
@@ -103,6 +104,7 @@ Result<JobTableRow> ParseJobTableRow(const std::string& key, const std::string& 
                 engine::ParseSnapshotEvery(json.value("snapshots", std::string("off"))));
     row.keeps_snapshots = json.value("keeps_snapshots", false);
     row.finished = json.value("finished", false);
+    row.owner = json.value("owner", std::string());
     row.start_request = json.value("start_request", std::string());
     if (const auto found = json.find("remains"); found != json.end()) {
       auto remains = ParseRemains(*found);

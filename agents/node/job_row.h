@@ -56,6 +56,7 @@ struct JobTableRow {
   std::optional<EarlierMesh> earlier = {};
   bool keeps_snapshots = false;
   bool finished = false;
+  std::string owner = {};  // who started it; empty: not known
   std::string start_request = {};  // while it starts: the id of the client's request
 };
 

@@ -133,6 +133,7 @@ struct Job {
   /// Its own program has made all of its steps on this timeline. Ranks that join later do not know
   /// that if the program has decided it in its loop.
   bool finished = false;
+  std::string owner;          // who started it; empty: the row was restored from nodes
   bool stays_paused = false;  // after it is started again
   ReplyPtr restarting;        // answered once it is started again, or cannot be
   std::optional<JobClock::time_point> suspended_since;

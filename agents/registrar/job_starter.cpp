@@ -392,6 +392,7 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const Opened& ope
   job.data = opened.data;
   job.slot = opened.slot;
   job.starting = reply;
+  job.owner = reply->requester();
   job.start_request = reply->id();
   job.start_note = start.why;
   TESSERA_TRY(job.on_failure, DecodeOnFailure(request.on_failure()));
@@ -401,7 +402,8 @@ Status JobStarter::Start(const wire::StartJobRequest& request, const Opened& ope
     job.not_ready = NodesOf(job.layout.mesh());
   }
   job.last_step = timers_.now();
-  // Greater than in any earlier start, even of an earlier registrar.
+  // When it was started, which `status` shows. Greater than in any earlier start, even of an
+  // earlier registrar.
   job.start = static_cast<std::uint64_t>(world_.wall_clock() * 1e9);
   if (const auto over = jobs_.EndedOf(name); !over.empty()) {
     job.start = std::max(job.start, *over.rbegin() + 1);  // whatever the clock says

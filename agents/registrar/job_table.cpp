@@ -91,6 +91,7 @@ Result<Job*> JobTable::Restore(const std::string& name, JobTableRow row) {
     row.on_failure = old->on_failure;
     row.snapshots = old->snapshots;
     row.stays_paused = old->stays_paused;
+    row.owner = old->owner;
   }
   row.keeps_snapshots = !row.snapshots.is_on();
   const Status put = journal_.Put(KeyOf(name), ToText(row));
@@ -297,6 +298,7 @@ Status JobTable::Journal(const Job& job, std::vector<engine::RowChange> others) 
                         job.earlier,
                         job.keeps_snapshots,
                         job.finished,
+                        job.owner,
                         job.start_request};
   // First, because nodes get copies of the rows one by one: a copy without the row of a transaction
   // has its outcome in the row of the job.
@@ -365,6 +367,7 @@ void JobTable::Insert(const std::string& name, engine::JobSettings settings, Job
   job.snapshots = row.snapshots;
   job.keeps_snapshots = row.keeps_snapshots;
   job.finished = row.finished;
+  job.owner = std::move(row.owner);
   job.start_request = row.start_request;
   if (job.state == engine::JobState::kStarting) {
     job.state = engine::JobState::kFailed;

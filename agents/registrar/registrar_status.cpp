@@ -84,6 +84,7 @@ void Registrar::OnStatus(const ReplyPtr& reply) {
   for (engine::NodeStatus& row : state.nodes) {
     row.last_seen = std::chrono::duration<double>(now - members_.Find(row.node)->last_seen).count();
   }
+  state.time = world_.wall_clock();
   wire::Reply out;
   Encode(state, out.mutable_status());
   reply->Done(std::move(out));
@@ -194,6 +195,10 @@ engine::JobStatus Registrar::StatusOf(const Job& job) const {
   row.survival = job.Survival();
   row.starts_again =
       job.state == engine::JobState::kSuspended && job.restarts && !job.device_loss;
+  row.finished = job.finished || (row.max_steps > 0 && row.step >= row.max_steps);
+  // The origin of a job is when it was started, in nanoseconds: see JobStarter.
+  row.started = static_cast<double>(job.start) / 1e9;
+  row.owner = job.owner;
   row.step_seconds = MedianStepSeconds(job);
   if (job.settings.program) row.command = job.settings.program->command;
   row.data = job.data;

@@ -487,6 +487,9 @@ struct Fields<wire::JobInfo> {
     TESSERA_OPTIONAL_MESSAGE(decision);
     TESSERA_OPTIONAL_MESSAGE(survival);
     TESSERA_FIELD(Any, starts_again);
+    TESSERA_FIELD(Any, finished);
+    TESSERA_FIELD(Amount, started);
+    TESSERA_FIELD(Any, owner);
     return OkStatus();
   }
 };
@@ -578,6 +581,7 @@ struct Fields<wire::Snapshot> {
     } else if (m.has_simulation()) {
       TESSERA_TRY(v.simulation, Get(m.simulation()));
     }
+    TESSERA_FIELD(Finite, time);
     return OkStatus();
   }
 };

@@ -126,7 +126,8 @@ Command applyCommand() {
                         "tesseractl apply gpt-mini --mesh tp=4",
                         "tesseractl apply gpt-mini --zero on --at-step 200",
                         "tesseractl apply gpt-mini --mesh tp=4 --move-memory 64M --confirm "
-                        "gpt-mini"}},
+                        "gpt-mini"},
+           .json = JsonForm::kLines},
           runApply};
 }
 

@@ -36,15 +36,6 @@ std::string placeOf(const std::string& given) {
   return agents::Utf8(engine::IsUrl(given) ? given : engine::AbsolutePath(given));
 }
 
-Json checkpointToJson(const engine::CheckpointEntry& checkpoint) {
-  return {{"path", checkpoint.path},       {"job", checkpoint.job},
-          {"step", checkpoint.step},       {"timeline", checkpoint.timeline},
-          {"bytes", checkpoint.bytes},     {"model", checkpoint.model},
-          {"mesh", checkpoint.mesh},       {"digest", checkpoint.digest},
-          {"created", checkpoint.created}, {"complete", checkpoint.problem.empty()},
-          {"problem", checkpoint.problem}, {"scheduled", checkpoint.scheduled}};
-}
-
 std::string savingOf(const engine::ClusterSnapshot& snapshot, const std::string& name) {
   const auto job = std::ranges::find(snapshot.jobs, name, &engine::JobStatus::name);
   if (job == snapshot.jobs.end() || !job->checkpoints.is_saving) return {};
@@ -100,7 +91,7 @@ int runSave(const Invocation& call) {
   }
   TESSERA_OR_FAILED(const auto checkpoint, agents::Decode(saved.checkpoint()));
   if (call.json)
-    printLine(checkpointToJson(checkpoint));
+    printLine(toJson(checkpoint));
   else
     fmt::print("{}\nstep {}, {}, digest {}\n", checkpoint.path, checkpoint.step,
                formatBytes(checkpoint.bytes), checkpoint.digest);
@@ -137,7 +128,7 @@ int runList(const Invocation& call) {
   }
   if (call.json) {
     Json all = Json::array();
-    for (const auto& row : rows) all.push_back(checkpointToJson(row));
+    for (const auto& row : rows) all.push_back(toJson(row));
     printLine({{"checkpoints", std::move(all)}});
     return kDone;
   }
@@ -259,7 +250,8 @@ Command checkpointLoadCommand() {
                  "the error names the tensor.",
                  "A job that has lost GPUs and cannot continue otherwise loads it on those that "
                  "are left. `tesseractl job start --from-checkpoint` begins a new job."},
-       .examples = {"tesseractl checkpoint load gpt-mini /srv/checkpoints/gpt-mini-step-1200"}},
+       .examples = {"tesseractl checkpoint load gpt-mini /srv/checkpoints/gpt-mini-step-1200"},
+       .json = JsonForm::kLines},
       runLoad};
 }
 

@@ -64,9 +64,10 @@ const std::vector<VerbGroup>& verbGroups() {
        {upCommand(), downCommand(), statusCommand(), doctorCommand(), probeCommand(),
         topologyCommand(), logsCommand(), eventsCommand()}},
       {"Jobs",
-       {jobStartCommand(), jobListCommand(), jobMetricsCommand(), jobLogsCommand(),
-        jobPauseCommand(), jobResumeCommand(), jobTuneCommand(), jobOnFailureCommand(),
-        jobSnapshotsCommand(), jobStopCommand(), digestCommand(), dataShowCommand()}},
+       {jobStartCommand(), jobListCommand(), jobDescribeCommand(), jobWaitCommand(),
+        jobMetricsCommand(), jobLogsCommand(), jobPauseCommand(), jobResumeCommand(),
+        jobTuneCommand(), jobOnFailureCommand(), jobSnapshotsCommand(), jobStopCommand(),
+        digestCommand(), dataShowCommand()}},
       {"Changes",
        {proposeCommand(), planCommand(), applyCommand(), txnShowCommand(), txnCancelCommand(),
         txnThrottleCommand(), txnDecideCommand(), historyCommand(), exportCommand()}},
@@ -197,7 +198,10 @@ int runCommandLine(const std::vector<std::string>& words) {
   call.json = arguments.has("json");
   call.quiet = arguments.has("quiet");
   call.cluster = arguments.valueOr("cluster", "");
-  if (arguments.has("timeout")) {
+  // `job wait` has another one, for the whole wait.
+  const bool isOwn = std::ranges::count(line->command->syntax.options, "timeout",
+                                        &OptionSpec::name) > 0;
+  if (arguments.has("timeout") && !isOwn) {
     constexpr double kShortest = 0.1, kLongest = 86'400;
     const auto seconds = arguments.number("timeout", 0, kShortest, kLongest);
     if (!seconds) return wrongUsage(seconds.error());

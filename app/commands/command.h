@@ -106,6 +106,8 @@ Command profileUseCommand();
 Command profileRemoveCommand();
 Command jobStartCommand();
 Command jobListCommand();
+Command jobDescribeCommand();
+Command jobWaitCommand();
 Command jobStopCommand();
 Command jobPauseCommand();
 Command jobResumeCommand();

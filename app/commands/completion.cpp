@@ -8,22 +8,32 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "app/commands/command.h"
 #include "app/commands/help.h"
 #include "app/commands/shell_words.h"
+#include "engine/model/gpt.h"
+#include "engine/model/large_models.h"
 
 namespace tessera::app {
 namespace {
 
 /// The meaning of a placeholder of the table, as far as a shell can complete it.
-enum class Completes { kNothing, kFiles, kFolders, kNames };
+enum class Completes {
+  kNothing,
+  kFiles,
+  kFolders,
+  kNames,     // of a list
+  kNameList,  // of the same, several between commas
+  kModels     // that a job can run, or a program's file
+};
 
 struct PlaceholderKind {
   std::string_view placeholder;
   Completes completes;
-  std::string_view verb = {};  // kNames: the verb whose --names prints them
+  std::string_view verb = {};  // kNames, kNameList: the verb whose --names prints them
 };
 
 constexpr std::array kPlaceholderKinds = {
@@ -37,6 +47,12 @@ constexpr std::array kPlaceholderKinds = {
     PlaceholderKind{"B", Completes::kFiles},
     PlaceholderKind{"DIR", Completes::kFolders},
     PlaceholderKind{"JOB", Completes::kNames, "job list"},
+    PlaceholderKind{"NODE", Completes::kNames, "status"},
+    PlaceholderKind{"DEVICE", Completes::kNames, "topology"},
+    PlaceholderKind{"LIST", Completes::kNameList, "topology"},
+    PlaceholderKind{"ID", Completes::kNames, "history"},
+    PlaceholderKind{"MODEL|SCRIPT", Completes::kModels},
+    PlaceholderKind{"CLUSTER", Completes::kNames, "profile list"},
     PlaceholderKind{"PROFILE", Completes::kNames, "profile list"},
     PlaceholderKind{"NAME|FILE", Completes::kNames, "profile list"},
     PlaceholderKind{"LESSON", Completes::kNames, "lesson list"},
@@ -70,6 +86,20 @@ std::set<std::string> verbWords(const std::string& first = {}) {
   return words;
 }
 
+/// The models of `job start`, between blanks.
+std::string jobModels() {
+  std::vector<std::string> names = engine::ModelNames();
+  std::ranges::copy(engine::LargeModelNames(), std::back_inserter(names));
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// "job_list", of which names of functions are made.
+std::string underscored(std::string_view verb) {
+  std::string name(verb);
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
 /// The bash command that fills COMPREPLY for a value.
 std::string bashValue(const std::string& placeholder, const std::vector<std::string>& choices) {
   if (!choices.empty())
@@ -82,6 +112,14 @@ std::string bashValue(const std::string& placeholder, const std::vector<std::str
       return "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$cur\"))";
     case Completes::kNames:
       return fmt::format("_tesseractl_names {}", kind.verb);
+    case Completes::kNameList:
+      return fmt::format("_tesseractl_name_list {}", kind.verb);
+    case Completes::kModels:
+      return fmt::format(
+          "compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -W '{}' -- \"$cur\") $(compgen "
+          "-f "
+          "-- \"$cur\"))",
+          jobModels());
     case Completes::kNothing:
       return ":";
   }
@@ -96,11 +134,12 @@ std::string zshValue(const std::string& placeholder, const std::vector<std::stri
       return "_files";
     case Completes::kFolders:
       return "_files -/";
-    case Completes::kNames: {
-      std::string verb(kind.verb);
-      std::ranges::replace(verb, ' ', '_');
-      return "_tesseractl_" + verb;
-    }
+    case Completes::kNames:
+      return "_tesseractl_" + underscored(kind.verb);
+    case Completes::kNameList:
+      return "_tesseractl_list_of_" + underscored(kind.verb);
+    case Completes::kModels:
+      return "_tesseractl_models";
     case Completes::kNothing:
       return " ";
   }
@@ -117,11 +156,7 @@ std::string zshText(std::string_view text) {
   return out;
 }
 
-std::string functionOf(const std::string& verb) {
-  std::string name = "_tesseractl_verb_" + verb;
-  std::ranges::replace(name, ' ', '_');
-  return name;
-}
+std::string functionOf(const std::string& verb) { return "_tesseractl_verb_" + underscored(verb); }
 
 std::string fishValue(const std::string& placeholder, const std::vector<std::string>& choices) {
   if (!choices.empty())
@@ -134,6 +169,10 @@ std::string fishValue(const std::string& placeholder, const std::vector<std::str
       return " -x -a '(__fish_complete_directories)'";
     case Completes::kNames:
       return fmt::format(" -x -a '(__tesseractl_names {})'", kind.verb);
+    case Completes::kNameList:
+      return fmt::format(" -x -a '(__fish_complete_list , \"__tesseractl_names {}\")'", kind.verb);
+    case Completes::kModels:
+      return fmt::format(" -F -a {}", shellQuoted(jobModels()));
     case Completes::kNothing:
       return " -x";
   }
@@ -153,12 +192,25 @@ int runCompletion(const Invocation& call) {
 std::string bashCompletion() {
   std::string text = R"sh(# bash completion for tesseractl; made by `tesseractl completion bash`
 
+# Asks the cluster of this line, or those that it lists by itself; silent without an answer.
+_tesseractl_ask() {
+  timeout 2 tesseractl ${cluster:+"--cluster=$cluster"} "$@" --names 2>/dev/null
+}
+
 _tesseractl_names() {
-  COMPREPLY=($(compgen -W "$(timeout 2 tesseractl "$@" --names 2>/dev/null)" -- "$cur"))
+  COMPREPLY=($(compgen -W "$(_tesseractl_ask "$@")" -- "$cur"))
+}
+
+# The last name of several between commas.
+_tesseractl_name_list() {
+  local before=""
+  [[ $cur == *,* ]] && before=${cur%,*},
+  COMPREPLY=($(compgen -P "$before" -W "$(_tesseractl_ask "$@")" -- "${cur##*,}"))
+  compopt -o nospace 2>/dev/null
 }
 
 _tesseractl() {
-  local cur prev word verb="" i
+  local cur prev word verb="" cluster="" i
   local -a words=()
   COMPREPLY=()
   cur=${COMP_WORDS[COMP_CWORD]}
@@ -172,7 +224,11 @@ _tesseractl() {
   for ((i = 1; i < COMP_CWORD; ++i)); do
     word=${COMP_WORDS[i]}
     case $word in
-      --cluster | --color | --timeout) ((++i)) ;;
+      --cluster | --color | --timeout)
+        [[ ${COMP_WORDS[i + 1]-} == = ]] && ((++i))
+        ((++i))
+        if [[ $word == --cluster ]] && ((i < COMP_CWORD)); then cluster=${COMP_WORDS[i]-}; fi
+        ;;
       -*) ;;
       *) words+=("$word") ;;
     esac
@@ -251,18 +307,30 @@ std::string zshCompletion() {
   std::string text =
       "#compdef tesseractl\n# zsh completion for tesseractl; made by `tesseractl completion "
       "zsh`\n\n";
-  std::set<std::string_view> lists;
-  for (const PlaceholderKind& kind : kPlaceholderKinds)
+  text +=
+      R"sh(# Asks the cluster of this line, or those that it lists by itself; silent without an answer.
+_tesseractl_ask() {
+  timeout 2 tesseractl ${_tesseractl_cluster:+--cluster=$_tesseractl_cluster} "$@" --names 2>/dev/null
+}
+
+)sh";
+  text += fmt::format("_tesseractl_models() {{\n  compadd {}\n  _files\n}}\n\n", jobModels());
+  std::set<std::string_view> lists, severals;
+  for (const PlaceholderKind& kind : kPlaceholderKinds) {
     if (kind.completes == Completes::kNames) lists.insert(kind.verb);
-  for (const std::string_view verb : lists) {
-    std::string name(verb);
-    std::ranges::replace(name, ' ', '_');
-    text += fmt::format(
-        "_tesseractl_{}() {{\n  local -a names\n"
-        "  names=(${{(f)\"$(timeout 2 tesseractl {} --names 2>/dev/null)\"}})\n"
-        "  compadd -a names\n}}\n\n",
-        name, verb);
+    if (kind.completes == Completes::kNameList) severals.insert(kind.verb);
   }
+  for (const std::string_view verb : lists)
+    text += fmt::format(
+        "_tesseractl_{}() {{\n  local -a names\n  names=(${{(f)\"$(_tesseractl_ask {})\"}})\n"
+        "  compadd -a names\n}}\n\n",
+        underscored(verb), verb);
+  for (const std::string_view verb : severals)
+    text += fmt::format(
+        "_tesseractl_list_of_{}() {{\n  local -a names\n"
+        "  names=(${{(f)\"$(_tesseractl_ask {})\"}})\n"
+        "  compset -P '*,'\n  compadd -q -S , -a names\n}}\n\n",
+        underscored(verb), verb);
   const auto optionLine = [](const OptionSpec& option) {
     const std::string value = option.takesValue()
                                   ? fmt::format(":{}:{}", zshText(option.placeholder()),
@@ -309,7 +377,18 @@ std::string zshCompletion() {
         "    (($+functions[$name])) && $name\n  fi\n}}\n\n",
         functionOf(first));
   }
-  text += "_tesseractl() {\n  local -a verbs\n  verbs=(\n";
+  text += R"sh(_tesseractl() {
+  # The functions that ask for names see it.
+  local _tesseractl_cluster="" i
+  for ((i = 2; i < CURRENT; ++i)); do
+    case $words[i] in
+      --cluster=*) _tesseractl_cluster=${words[i]#--cluster=} ;;
+      --cluster) ((i + 1 < CURRENT)) && _tesseractl_cluster=$words[i+1] ;;
+    esac
+  done
+  local -a verbs
+  verbs=(
+)sh";
   for (const std::string& first : verbWords()) {
     const Command* command = findCommand(first);
     text += fmt::format(
@@ -338,8 +417,20 @@ _tesseractl "$@"
 std::string fishCompletion() {
   std::string text = R"sh(# fish completion for tesseractl; made by `tesseractl completion fish`
 
+# Asks the cluster of this line, or those that it lists by itself; silent without an answer.
 function __tesseractl_names
-    timeout 2 tesseractl $argv --names 2>/dev/null
+    set -l cluster
+    set -l words (commandline -opc)
+    for i in (seq (count $words))
+        switch $words[$i]
+            case '--cluster=*'
+                set cluster $words[$i]
+            case --cluster
+                set -l next (math $i + 1)
+                test $next -le (count $words); and set cluster --cluster=$words[$next]
+        end
+    end
+    timeout 2 tesseractl $cluster $argv --names 2>/dev/null
 end
 
 # The words before the cursor that are not options.
@@ -401,12 +492,15 @@ Command completionCommand() {
   return {{.verb = "completion",
            .summary = "Print a script that completes command lines in a shell",
            .words = {{"SHELL", "the shell", true, false, {"bash", "zsh", "fish"}}},
-           .notes = {"The script completes verbs, options, files, and the names of jobs, profiles, "
-                     "models and rule sets. The Debian package installs it for all three shells."},
+           .notes = {"The script completes verbs, options, files, and the names of clusters, jobs, "
+                     "GPUs, nodes, transactions, models and rule sets. It asks the cluster that "
+                     "the line means for at most 2 s, and completes nothing if that does not "
+                     "answer. The Debian package installs it for all three shells."},
            .examples = {"tesseractl completion bash > ~/.local/share/bash-completion/completions/"
                         "tesseractl",
                         "tesseractl completion zsh > ~/.zfunc/_tesseractl",
-                        "tesseractl completion fish > ~/.config/fish/completions/tesseractl.fish"}},
+                        "tesseractl completion fish > ~/.config/fish/completions/tesseractl.fish"},
+           .json = JsonForm::kErrorsOnly},
           runCompletion};
 }
 

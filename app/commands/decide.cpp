@@ -17,12 +17,13 @@
 namespace tessera::app {
 namespace {
 
-int sendDecision(const Invocation& call, wire::Request request, const char* key,
-                 std::string_view value) {
-  const std::string job = request.decision().job();
+/// \param document the decision in JSON, without the job
+int sendDecision(const Invocation& call, wire::Request request, const Json& document) {
+  Json json = {{"job", request.decision().job()}};
+  json.update(document);
   TESSERA_OR_FAILED(const auto reply, askOnce(call, std::move(request)));
   if (call.json)
-    printLine({{"job", job}, {key, value}});
+    printLine(json);
   else if (!call.quiet)
     fmt::print("{}\n", reply.decision().text());
   return kDone;
@@ -33,7 +34,7 @@ int runDecide(const Invocation& call) {
   wire::Request request;
   request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
   request.mutable_decision()->set_choice(static_cast<std::uint32_t>(choice));
-  return sendDecision(call, std::move(request), "choice", engine::ToString(choice));
+  return sendDecision(call, std::move(request), {{"choice", engine::ToString(choice)}});
 }
 
 int runOnFailure(const Invocation& call) {
@@ -41,7 +42,7 @@ int runOnFailure(const Invocation& call) {
   wire::Request request;
   request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
   request.mutable_decision()->set_on_failure(static_cast<std::uint32_t>(policy));
-  return sendDecision(call, std::move(request), "on_failure", engine::ToString(policy));
+  return sendDecision(call, std::move(request), {{"on_failure", engine::ToString(policy)}});
 }
 
 int runSnapshots(const Invocation& call) {
@@ -49,7 +50,7 @@ int runSnapshots(const Invocation& call) {
   wire::Request request;
   request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
   agents::Encode(every, request.mutable_decision()->mutable_snapshots());
-  return sendDecision(call, std::move(request), "snapshots", engine::ToString(every));
+  return sendDecision(call, std::move(request), toJson(every));
 }
 
 }  // namespace

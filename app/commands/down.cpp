@@ -99,7 +99,7 @@ Command downCommand() {
   return {{.verb = "down",
            .summary = "Stop a cluster that `up` has started, and all its processes",
            .options = {{.name = "cluster",
-                        .value = "NAME",
+                        .value = "CLUSTER",
                         .help = "cluster to stop",
                         .fallback = "as for other verbs"},
                        {.name = "all",

@@ -82,7 +82,8 @@ Command eventsCommand() {
                        followOption("print new events until interrupted")},
            .examples = {"tesseractl events --limit 20",
                         "tesseractl events --severity warning --from 1d",
-                        "tesseractl events --follow --json"}},
+                        "tesseractl events --follow --json"},
+           .json = JsonForm::kLines},
           runEvents};
 }
 

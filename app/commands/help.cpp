@@ -177,7 +177,8 @@ Command helpCommand() {
   return {{.verb = "help",
            .summary = "Describe a verb, or list all verbs",
            .words = {{"VERB", "verb, or its first word", false, true}},
-           .examples = {"tesseractl help", "tesseractl help job", "tesseractl help job start"}},
+           .examples = {"tesseractl help", "tesseractl help job", "tesseractl help job start"},
+           .json = JsonForm::kErrorsOnly},
           runHelp};
 }
 

@@ -153,6 +153,11 @@ int runHistory(const Invocation& call) {
   query.time = range;
   query.limit = limit;
   TESSERA_OR_FAILED(const auto entries, past.ask(query));
+  if (call.arguments.has("names")) {
+    std::vector<std::string> names;
+    for (const engine::HistoryEntry& entry : entries) names.push_back(std::to_string(entry.id));
+    return printNames(names);
+  }
   if (call.json) {
     Json json = Json::array();
     for (const engine::HistoryEntry& entry : entries) json.push_back(toJson(entry));
@@ -181,22 +186,25 @@ int runHistory(const Invocation& call) {
 }  // namespace
 
 Command historyCommand() {
-  return {{.verb = "history",
-           .summary = "List the transactions of the cluster, newest first, or show one in full",
-           .words = {{"ID",
-                      "number of a transaction: shows phases, plan and outcome, flows and "
-                      "digests",
-                      false}},
-           .options = {{.name = "job", .value = "JOB", .help = "list only this job's"},
-                       limitOption("list at most N", "100"),
-                       fromTimeOption(),
-                       toTimeOption()},
-           .notes = {"If the cluster of `up` is stopped, its history is read from its folder, also by "
-                     "`events`, `export` and `job metrics`."},
-           .examples = {"tesseractl history", "tesseractl history --cluster local",
-                        "tesseractl history 3",
-                        "tesseractl history --job gpt-mini --from 2h"}},
-          runHistory};
+  OptionSpec names = namesOption();
+  names.help = "print the numbers of the transactions only, one per line";
+  return {
+      {.verb = "history",
+       .summary = "List the transactions of the cluster, newest first, or show one in full",
+       .words = {{"ID",
+                  "number of a transaction: shows phases, plan and outcome, flows and "
+                  "digests",
+                  false}},
+       .options = {{.name = "job", .value = "JOB", .help = "list only this job's"},
+                   limitOption("list at most N", "100"),
+                   fromTimeOption(),
+                   toTimeOption(),
+                   names},
+       .notes = {"If the cluster of `up` is stopped, its history is read from its folder, also by "
+                 "`events`, `export` and `job metrics`."},
+       .examples = {"tesseractl history", "tesseractl history --cluster local",
+                    "tesseractl history 3", "tesseractl history --job gpt-mini --from 2h"}},
+      runHistory};
 }
 
 }  // namespace tessera::app

@@ -79,7 +79,7 @@ Json listingToJson(const Listing& listing, bool pieces) {
           box.push_back({stored.box[d].begin, stored.box[d].end});
         json["pieces"].push_back({{"box", std::move(box)},
                                   {"file", fileName(checkpoint, stored.file)},
-                                  {"offset", stored.offset}});
+                                  {"offset_bytes", stored.offset}});
         if (!stored.strides.empty()) json["pieces"].back()["strides"] = stored.strides;
         // The offset inside the archive is known only after reading it.
         if (stored.archive_bytes > 0) json["pieces"].back()["archive_bytes"] = stored.archive_bytes;

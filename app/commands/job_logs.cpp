@@ -119,20 +119,21 @@ int runJobLogs(const Invocation& call) {
 }  // namespace
 
 Command jobLogsCommand() {
-  return {{.verb = "job logs",
-           .summary = "Print what the ranks of a job have printed",
-           .words = {{"JOB", "name of the job"}},
-           .options = {{.name = "rank",
-                        .value = "R",
-                        .help = "only this rank of the present mesh",
-                        .fallback = "all ranks, one after the other"},
-                       limitOption("print the last N lines of each rank", "100"),
-                       followOption("print new lines until interrupted")},
-           .notes = {"A node keeps the last 5,000 lines or 1 MiB of each rank while its agent runs. "
-                     "All lines are in the agent's log as well: `tesseractl logs`."},
-           .examples = {"tesseractl job logs train",
-                        "tesseractl job logs train --rank 3 --follow"}},
-          runJobLogs};
+  return {
+      {.verb = "job logs",
+       .summary = "Print what the ranks of a job have printed",
+       .words = {{"JOB", "name of the job"}},
+       .options = {{.name = "rank",
+                    .value = "R",
+                    .help = "only this rank of the present mesh",
+                    .fallback = "all ranks, one after the other"},
+                   limitOption("print the last N lines of each rank", "100"),
+                   followOption("print new lines until interrupted")},
+       .notes = {"A node keeps the last 5,000 lines or 1 MiB of each rank while its agent runs. "
+                 "All lines are in the agent's log as well: `tesseractl logs`."},
+       .examples = {"tesseractl job logs train", "tesseractl job logs train --rank 3 --follow"},
+       .json = JsonForm::kLines},
+      runJobLogs};
 }
 
 }  // namespace tessera::app

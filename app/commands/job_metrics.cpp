@@ -88,7 +88,8 @@ Command jobMetricsCommand() {
                        followOption("print new steps until interrupted")},
            .examples = {"tesseractl job metrics gpt-mini --limit 20",
                         "tesseractl job metrics gpt-mini --follow",
-                        "tesseractl job metrics gpt-mini --from 10m --json"}},
+                        "tesseractl job metrics gpt-mini --from 10m --json"},
+           .json = JsonForm::kLines},
           runMetrics};
 }
 

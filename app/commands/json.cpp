@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/commands/job_text.h"
+#include "engine/cluster/mesh_json.h"
 #include "app/commands/terminal.h"
 #include "engine/history/records.h"
 #include "ptc/base/check.h"
@@ -20,6 +23,9 @@ template <typename T>
 Json orNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
+
+/// Null for 0, which means that there is none.
+Json aboveZero(std::int64_t value) { return value > 0 ? Json(value) : Json(nullptr); }
 
 /// A configuration: {"mesh","devices","zero","micro_batch"}.
 Json configurationToJson(const ptc::MeshShape& mesh, const std::vector<ptc::DeviceId>& devices,
@@ -71,19 +77,9 @@ Json dataOf(const engine::DataStatus& data) {
 
 }  // namespace
 
-Json toJson(const ptc::MeshShape& mesh) {
-  Json json = {
-      {"dp", mesh[ptc::Axis::kDp]}, {"tp", mesh[ptc::Axis::kTp]}, {"pp", mesh[ptc::Axis::kPp]}};
-  for (const ptc::Axis axis : {ptc::Axis::kEp, ptc::Axis::kCp})
-    if (mesh[axis] > 1) json[std::string(ptc::ToString(axis))] = mesh[axis];
-  return json;
-}
+Json toJson(const ptc::MeshShape& mesh) { return engine::MeshObject(mesh); }
 
-Json toJson(const std::vector<ptc::DeviceId>& devices) {
-  Json json = Json::array();
-  for (const ptc::DeviceId device : devices) json.push_back(ptc::ToString(device));
-  return json;
-}
+Json toJson(const std::vector<ptc::DeviceId>& devices) { return engine::DeviceNames(devices); }
 
 namespace {
 
@@ -130,15 +126,16 @@ Json survivalOf(const std::optional<engine::Survival>& survival) {
 }
 
 Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
-  return {{"every", engine::ToString(snapshots.every)},
-          {"step", snapshots.step ? Json(*snapshots.step) : Json(nullptr)},
-          {"bytes", snapshots.bytes},
-          {"nodes", snapshots.num_nodes},
-          {"taken", snapshots.taken},
-          {"given_up", snapshots.given_up},
-          {"seconds", snapshots.seconds},
-          {"problem", snapshots.problem},
-          {"forecast", memoryOf(snapshots.forecast)}};
+  Json json = toJson(snapshots.every);
+  json.update({{"step", snapshots.step ? Json(*snapshots.step) : Json(nullptr)},
+               {"bytes", snapshots.bytes},
+               {"nodes", snapshots.num_nodes},
+               {"taken", snapshots.taken},
+               {"given_up", snapshots.given_up},
+               {"seconds", snapshots.seconds},
+               {"problem", snapshots.problem},
+               {"forecast", memoryOf(snapshots.forecast)}});
+  return json;
 }
 
 /// A value that is not finite is null.
@@ -150,22 +147,23 @@ Json metricsOf(const engine::Metrics& metrics) {
 }
 
 Json checkpointsOf(const engine::CheckpointStatus& checkpoints) {
-  return {{"every", engine::ToString(checkpoints.schedule.every)},
-          {"folder", checkpoints.schedule.folder},
-          {"keep", checkpoints.schedule.keep},
-          {"step", checkpoints.step ? Json(*checkpoints.step) : Json(nullptr)},
-          {"path", checkpoints.path},
-          {"count", checkpoints.count},
-          {"saving", checkpoints.is_saving},
-          {"done_bytes", checkpoints.done},
-          {"total_bytes", checkpoints.total},
-          {"failed", checkpoints.failed},
-          {"problem", checkpoints.problem}};
+  Json json = toJson(checkpoints.schedule.every);
+  json.update({{"folder", checkpoints.schedule.folder},
+               {"keep", checkpoints.schedule.keep},
+               {"step", checkpoints.step ? Json(*checkpoints.step) : Json(nullptr)},
+               {"path", checkpoints.path},
+               {"count", checkpoints.count},
+               {"saving", checkpoints.is_saving},
+               {"done_bytes", checkpoints.done},
+               {"total_bytes", checkpoints.total},
+               {"failed", checkpoints.failed},
+               {"problem", checkpoints.problem}});
+  return json;
 }
 
 }  // namespace
 
-Json toJson(const engine::JobStatus& job) {
+Json toJson(const engine::JobStatus& job, double now) {
   Json json = {{"name", job.name},
                {"state", engine::ToString(job.state)},
                {"step", job.step},
@@ -181,6 +179,12 @@ Json toJson(const engine::JobStatus& job) {
                {"global_batch", job.global_batch},
                {"state_bytes", job.state_bytes},
                {"max_steps", job.max_steps},
+               {"finished", job.finished},
+               {"started", job.started > 0 ? Json(job.started) : Json(nullptr)},
+               {"age_seconds", job.started > 0 && now > 0 ? Json(std::max(now - job.started, 0.0))
+                                                          : Json(nullptr)},
+               {"eta_seconds", orNull(secondsLeft(job))},
+               {"owner", job.owner.empty() ? Json(nullptr) : Json(job.owner)},
                {"num_tensors", job.num_tensors},
                {"zero", job.options.zero},
                {"micro_batch", job.options.micro_batch},
@@ -272,9 +276,10 @@ Json toJson(const engine::ClusterSnapshot& snapshot) {
                        {"connections_closed", node.network.connections_closed}}}});
   }
   Json jobs = Json::array();
-  for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(toJson(job));
+  for (const engine::JobStatus& job : snapshot.jobs) jobs.push_back(toJson(job, snapshot.time));
   const bool moving = snapshot.transaction && !engine::IsFinal(snapshot.transaction->phase);
   return {{"cluster", snapshot.cluster},
+          {"time", snapshot.time > 0 ? Json(snapshot.time) : Json(nullptr)},
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
           {"transaction", moving ? toJson(*snapshot.transaction) : Json(nullptr)},
@@ -359,6 +364,26 @@ Json toJson(const engine::PlanSummary& plan) {
       {"why", plan.why},
       {"step_seconds",
        {{"from", orNull(plan.from_step_seconds)}, {"to", orNull(plan.to_step_seconds)}}}};
+}
+
+Json toJson(const engine::SnapshotEvery& every) {
+  return {{"every_steps", aboveZero(every.steps)}, {"every_seconds", aboveZero(every.seconds)}};
+}
+
+Json toJson(const engine::CheckpointEntry& checkpoint) {
+  const auto mesh = ptc::ParseMeshShape(checkpoint.mesh);  // empty: the manifest names none
+  return {{"path", checkpoint.path},
+          {"job", checkpoint.job},
+          {"step", checkpoint.step},
+          {"timeline", checkpoint.timeline},
+          {"bytes", checkpoint.bytes},
+          {"model", checkpoint.model},
+          {"mesh", mesh ? toJson(*mesh) : Json(nullptr)},
+          {"digest", checkpoint.digest},
+          {"created", checkpoint.created},
+          {"complete", checkpoint.problem.empty()},
+          {"problem", checkpoint.problem},
+          {"scheduled", checkpoint.scheduled}};
 }
 
 Json toJson(const engine::HistoryEntry& entry) { return Json::parse(engine::ToJson(entry)); }

@@ -117,14 +117,15 @@ int runLogs(const Invocation& call) {
 }  // namespace
 
 Command logsCommand() {
-  return {{.verb = "logs",
-           .summary = "Print the logs of the agents",
-           .words = {{"NODE", "n0, n1, ...; all nodes if it is missing", false}},
-           .options = {limitOption("print the last N lines of each node", "100"),
-                       followOption("print new lines until interrupted; local clusters only")},
-           .examples = {"tesseractl logs", "tesseractl logs n1 --limit 20",
-                        "tesseractl logs --follow"}},
-          runLogs};
+  return {
+      {.verb = "logs",
+       .summary = "Print the logs of the agents",
+       .words = {{"NODE", "n0, n1, ...; all nodes if it is missing", false}},
+       .options = {limitOption("print the last N lines of each node", "100"),
+                   followOption("print new lines until interrupted; local clusters only")},
+       .examples = {"tesseractl logs", "tesseractl logs n1 --limit 20", "tesseractl logs --follow"},
+       .json = JsonForm::kLines},
+      runLogs};
 }
 
 }  // namespace tessera::app

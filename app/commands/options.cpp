@@ -184,12 +184,30 @@ const std::vector<OptionSpec>& globalOptions() {
   return options;
 }
 
+namespace {
+
+std::string helpOfJson(JsonForm form) {
+  switch (form) {
+    case JsonForm::kDocument:
+      return "print one JSON document instead of text, also for errors";
+    case JsonForm::kLines:
+      return "print JSON instead of text, one document per line, also for errors";
+    case JsonForm::kErrorsOnly:
+      return "print errors as JSON";
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<OptionSpec> allOptions(const Syntax& syntax) {
   std::vector<OptionSpec> options = syntax.options;
   if (!syntax.isVerb) return options;
   for (const OptionSpec& global : globalOptions())
     if (std::ranges::count(syntax.options, global.name, &OptionSpec::name) == 0)
       options.push_back(global);
+  for (OptionSpec& option : options)
+    if (option.name == "json" && !syntax.verb.empty()) option.help = helpOfJson(syntax.json);
   return options;
 }
 

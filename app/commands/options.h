@@ -47,6 +47,13 @@ struct HelpSection {
   std::vector<std::pair<std::string, std::string>> rows;
 };
 
+/// What a verb prints with --json.
+enum class JsonForm : std::uint8_t {
+  kDocument,   // one document
+  kLines,      // a document per line, as they come
+  kErrorsOnly  // text or a file for other programs; only errors are documents
+};
+
 /// What a verb accepts.
 struct Syntax {
   std::string verb;     // "job start"
@@ -57,11 +64,13 @@ struct Syntax {
   std::vector<std::string> examples = {};  // command lines, with the program's name
   std::vector<HelpSection> sections = {};
   bool isVerb = true;  // takes globalOptions() as well; false for a whole program
+  JsonForm json = JsonForm::kDocument;
 };
 
 /// Options of every verb, before or after it.
 const std::vector<OptionSpec>& globalOptions();
-/// The options of `syntax` and the global ones that it does not describe itself.
+/// The options of `syntax` and the global ones that it does not describe itself. The help of --json
+/// says what the verb prints.
 std::vector<OptionSpec> allOptions(const Syntax& syntax);
 
 // Options that several verbs have, with the same name and letter everywhere.

@@ -295,7 +295,8 @@ Command rulesShowCommand() {
                    environmentOption()},
        .examples = {"tesseractl rules show llama > mine.json",
                     "tesseractl rules show train --tensors",
-                    "tesseractl rules show train.py > train.rules.json"}},
+                    "tesseractl rules show train.py > train.rules.json"},
+       .json = JsonForm::kErrorsOnly},
       showRules};
 }
 

@@ -158,7 +158,8 @@ Command scenarioSaveCommand() {
                    quietOption()},
        .notes = {"Changes that a user requested are applied again. Where the job went on by "
                  "itself, its nodes or GPUs are lost again."},
-       .examples = {"tesseractl scenario save gpt-mini monday.json"}},
+       .examples = {"tesseractl scenario save gpt-mini monday.json"},
+       .json = JsonForm::kErrorsOnly},
       runScenarioSave};
 }
 

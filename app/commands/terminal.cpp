@@ -96,6 +96,13 @@ std::size_t terminalWidth() {
   return is_known ? size.ws_col : kUsual;
 }
 
+std::size_t terminalHeight() {
+  constexpr std::size_t kUsual = 24;
+  winsize size{};
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return is_known ? size.ws_row : kUsual;
+}
+
 void flushOutput() {
   errno = 0;
   const bool isWritten = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

@@ -31,6 +31,8 @@ std::size_t displayWidth(std::string_view text);
 
 /// Columns of the terminal behind stdout; 80 where it does not say.
 std::size_t terminalWidth();
+/// Rows of it; 24 where it does not say.
+std::size_t terminalHeight();
 
 /// Writes what is buffered for stdout. The first failure is kept for `outputError`.
 void flushOutput();

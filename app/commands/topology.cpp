@@ -109,7 +109,18 @@ Status save(const std::string& path, bool force, const std::string& text) {
   return file.Finish();
 }
 
+int printDeviceNames(const Invocation& call) {
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
+  std::vector<std::string> names;
+  for (const engine::NodeStatus& node : snapshot.nodes)
+    for (const engine::DeviceStatus& device : node.devices)
+      names.push_back(ptc::ToString(device.id));
+  return printNames(names);
+}
+
 int runTopology(const Invocation& call) {
+  if (call.arguments.has("names")) return printDeviceNames(call);
   const auto path = call.arguments.value("output");
   if (call.arguments.has("force") && !path)
     return wrongUsage(InvalidArgument("--force needs --output"));
@@ -129,6 +140,8 @@ int runTopology(const Invocation& call) {
 }  // namespace
 
 Command topologyCommand() {
+  OptionSpec names = namesOption();
+  names.help = "print the names of the GPUs only, one per line";
   return {
       {.verb = "topology",
        .summary = "Print the hosts, GPUs and bandwidths that plans are made with",
@@ -136,7 +149,8 @@ Command topologyCommand() {
                     .value = "",
                     .help = "measure the links first: at most 132 MiB and 10 s per host"},
                    outputOption("write them as a file for `plan --topology FILE`", "none"),
-                   forceOption("replace FILE if it exists")},
+                   forceOption("replace FILE if it exists"),
+                   names},
        .notes = {"The registrar keeps the measured bandwidths and plans with them until a node "
                  "returns on another machine, with another address or another --link."},
        .examples = {"tesseractl topology", "tesseractl topology --measure --output lab.json",

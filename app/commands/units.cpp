@@ -123,6 +123,14 @@ std::string formatSeconds(double seconds) {
   return fmt::format("{} min {:02} s", whole / 60, whole % 60);
 }
 
+std::string formatSpan(double seconds) {
+  const auto whole = std::llround(std::clamp(seconds, 0.0, 1e12));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min", whole / 60);
+  if (whole < 86400) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+  return fmt::format("{} d {} h", whole / 86400, whole / 3600 % 24);
+}
+
 std::string formatClock(double secondsSince1970) {
   const auto time = static_cast<std::time_t>(secondsSince1970);
   const std::tm then = fmt::localtime(time);

@@ -34,6 +34,8 @@ std::string formatRate(double bytesPerSecond);
 std::string formatCount(std::int64_t count);
 /// "12.4 ms", "3.21 s", "2 min 05 s".
 std::string formatSeconds(double seconds);
+/// A long time in short: "45 s", "12 min", "3 h 05 min", "2 d 4 h".
+std::string formatSpan(double seconds);
 /// Local time of day, "14:02:31", with the date before it unless it is today.
 std::string formatClock(double secondsSince1970);
 

@@ -351,7 +351,7 @@ Command upCommand() {
              .help = "with --simulate: simulated seconds per second",
              .fallback = "1"},
             {.name = "cluster",
-             .value = "NAME",
+             .value = "CLUSTER",
              .help = "name of the cluster and of its profile",
              .fallback =
                  "$TESSERA_CLUSTER, else local, with --hosts lab, with --simulate simulated"},

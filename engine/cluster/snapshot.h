@@ -145,6 +145,9 @@ struct JobStatus {
   Metrics metrics = {};                   // the last value of each
   std::optional<Survival> survival = {};  // of its layout; nullopt: not known
   bool starts_again = false;              // suspended, and its ranks start again without a command
+  bool finished = false;                  // it has made all of its steps
+  double started = 0;                     // by `job start`, seconds since 1970; 0: not known
+  std::string owner = {};                 // who started it, "tesseractl, lena@lab3"; or empty
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
@@ -258,6 +261,8 @@ struct ClusterSnapshot {
   bool plain_lanes = false;              // bulk data of some node is not encrypted
   std::optional<OperatorLease> lease = {};
   std::optional<SimulationStatus> simulation = {};
+  /// The registrar's clock when it answered, seconds since 1970; 0 in what it publishes.
+  double time = 0;
   friend bool operator==(const ClusterSnapshot&, const ClusterSnapshot&) = default;
 };
 

@@ -77,7 +77,7 @@ Json ToObject(const ConsistencyRun& run, const ConsistencyResult& result) {
           {"read_again", summary.coverage.read_again},
           {"never_read", summary.coverage.never_read},
           {"largest_difference", OrNull(summary.largest_difference)},
-          {"pause", run.pause},
+          {"pause_seconds", run.pause},
           {"read", std::move(read)},
           {"held_out_losses", run.held_out_losses},
           {"pass_losses", run.pass_losses},
@@ -168,7 +168,7 @@ Result<ConsistencyRun> ParseRun(const Json& json) {
   members.Read("changed_after", &run.changed_after);
   members.Read("batch_before", &run.batch_before);
   members.Read("batch_after", &run.batch_after);
-  members.Read("pause", &run.pause);
+  members.Read("pause_seconds", &run.pause);
   const Json* const read = members.List("read");
   const Json* const points = members.List("points");
   members.Read("held_out_losses", &run.held_out_losses);

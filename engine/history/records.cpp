@@ -12,13 +12,22 @@
 #include <variant>
 #include <vector>
 
+#include "engine/cluster/mesh_json.h"
+#include "ptc/mesh.h"
+
 namespace tessera::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Where a job runs: a mesh with devices as text, and options.
+struct Place {
+  std::string mesh;
+  StepOptions options;
+};
+
 /// monostate: unknown.
-using Value = std::variant<std::monostate, std::int64_t, double, std::string, StepOptions,
+using Value = std::variant<std::monostate, std::int64_t, double, std::string, StepOptions, Place,
                            std::map<std::string, double>, std::vector<FlowStatus>, MoveInRounds>;
 
 struct Column {
@@ -36,10 +45,10 @@ Value Planned(const HistoryEntry& e, std::int64_t bytes) {
 Columns ColumnsOf(const HistoryEntry& e) {
   return {{"id", "transaction", e.id},
           {"job", "job", e.job},
-          {"from", "from", e.from},
-          {"to", "to", e.to},
-          {"from_options", "from options", e.from_options},
-          {"to_options", "to options", e.to_options},
+          {"from", "from", Place{e.from, e.from_options}},
+          {"to", "to", Place{e.to, e.to_options}},
+          {nullptr, "from options", e.from_options},
+          {nullptr, "to options", e.to_options},
           {"started", "started [s since 1970]", e.started},
           {nullptr, "started [UTC]", IsoTime(e.started)},
           {"result", "result", e.result},
@@ -104,6 +113,7 @@ struct CsvText {
   std::string operator()(double value) const { return TextOf(value); }
   std::string operator()(const std::string& value) const { return value; }
   std::string operator()(const StepOptions& value) const { return ToString(value); }
+  std::string operator()(const Place& value) const { return value.mesh; }
   std::string operator()(const std::map<std::string, double>& phases) const {
     std::string text;
     for (const auto& [phase, seconds] : phases) {
@@ -163,6 +173,13 @@ struct JsonValue {
   Json operator()(const std::string& value) const { return value; }
   Json operator()(const StepOptions& value) const {
     return {{"zero", value.zero}, {"micro_batch", value.micro_batch}};
+  }
+  Json operator()(const Place& value) const {
+    const auto mesh = ptc::ParseDeviceMesh(value.mesh);
+    if (!mesh) return nullptr;  // a record that names none
+    Json place = {{"mesh", MeshObject(mesh->shape())}, {"devices", DeviceNames(mesh->devices())}};
+    place.update((*this)(value.options));
+    return place;
   }
   Json operator()(const std::map<std::string, double>& values) const {
     Json object = Json::object();

@@ -9,8 +9,8 @@
 /// and a decimal point in every locale; values that are not finite are `NaN`, `inf`, `-inf`. An
 /// unknown value is empty.
 ///
-/// JSON has one object per row. Keys name the units. Times are seconds since 1970. An unknown value
-/// and one that is not finite is null.
+/// JSON has one object per row. A mesh is an object in JSON and text in CSV. Keys name the units.
+/// Times are seconds since 1970. An unknown value and one that is not finite is null.
 
 #include <set>
 #include <string>

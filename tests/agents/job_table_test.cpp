@@ -89,6 +89,17 @@ class JobTableTest : public QObject {
     QCOMPARE(third.jobs.EndedOf("nano"), std::set<std::uint64_t>{1});
   }
 
+  void aRestartKeepsWhoStartedTheJob() {
+    sim::MemoryStore journal;
+    Office first(journal);
+    Job job = NewJob();
+    job.owner = "laptop: tesseractl, lena@lab3";
+    QVERIFY(first.jobs.Add(std::move(job)));
+    Office second(journal);
+    QVERIFY(second.jobs.Recover());
+    QCOMPARE(second.jobs.Find("nano")->owner, std::string("laptop: tesseractl, lena@lab3"));
+  }
+
   void anEndThatCannotBeWrittenIsRefused() {
     sim::MemoryStore journal;
     Office office(journal);

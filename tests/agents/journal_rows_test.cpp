@@ -58,6 +58,9 @@ class JournalRowsTest : public QObject {
     QVERIFY(!read->finished);
     restored.finished = true;
     QVERIFY(ParseJobTableRow("job/a", ToText(restored))->finished);
+    QCOMPARE(read->owner, std::string());  // a row that names none
+    restored.owner = "tesseractl, lena@lab3";
+    QCOMPARE(ParseJobTableRow("job/a", ToText(restored))->owner, restored.owner);
     const auto shorter = ParseJobRow("job/a", ToText(row));
     VERIFY_OK(shorter);
     QCOMPARE(shorter->epoch, row.job.epoch);

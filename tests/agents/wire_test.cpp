@@ -75,6 +75,7 @@ class Any {
     snapshot.plain_lanes = Flip();
     if (Flip()) snapshot.lease = engine::OperatorLease{Text(), Text(), Real()};
     if (Flip()) snapshot.simulation = engine::SimulationStatus{Text(), Real(), Real(), Count()};
+    snapshot.time = Real();
     snapshot.one_host = Flip();
     for (std::uint64_t n = Below(4); n > 0; --n) {
       engine::NodeStatus node{static_cast<std::int32_t>(Below(100)),
@@ -127,6 +128,10 @@ class Any {
       }
       job.metrics = Metrics();
       if (Flip()) job.survival = engine::Survival{Device().node, Count()};
+      job.starts_again = Flip();
+      job.finished = Flip();
+      job.started = Seconds();
+      job.owner = Text();
       snapshot.jobs.push_back(job);
     }
     if (Flip()) snapshot.transaction = Txn();

@@ -181,11 +181,12 @@ class CliTest : public QObject {
     for (const char* verb : {"up",           "down",           "status",      "logs",
                              "profile list", "profile remove", "job start",   "job stop",
                              "job pause",    "job resume",     "job metrics", "plan",
-                             "apply",        "txn show",       "txn cancel",  "device fail",
-                             "node kill",    "digest",         "history",     "events",
-                             "export",       "reshard",        "inspect",     "compare",
-                             "rules check",  "rules list",     "rules show",  "models list",
-                             "models show",  "topology",       "lesson list", "lesson check"})
+                             "job list",     "job describe",   "job wait",    "apply",
+                             "txn show",     "txn cancel",     "device fail", "node kill",
+                             "digest",       "history",        "events",      "export",
+                             "reshard",      "inspect",        "compare",     "rules check",
+                             "rules list",   "rules show",     "models list", "models show",
+                             "topology",     "lesson list",    "lesson check"})
       QTest::newRow(verb) << QString::fromLatin1(verb).split(u' ');
   }
   void helpAndVersionEverywhere() {

@@ -292,6 +292,87 @@ class CommandTableTest : public QObject {
     QVERIFY2(!found.contains(hasNot), qPrintable(found.join(u' ')));
   }
 
+  // Values come from the cluster that the line means.
+  void bashAsksTheCluster_data() {
+    QTest::addColumn<QStringList>("line");
+    QTest::addColumn<QString>("asked");
+    QTest::addColumn<QStringList>("found");
+    const auto row = [](const char* name, const QStringList& line, const char* asked,
+                        const QStringList& found) {
+      QTest::newRow(name) << line << QString::fromLatin1(asked) << found;
+    };
+    row("jobs", {"job", "stop", "g"}, "job list --names", {"gpt", "gpt-mini"});
+    row("jobs of an option", {"history", "--job", "gpt-"}, "job list --names", {"gpt-mini"});
+    row("nodes", {"node", "kill", ""}, "status --names", {"n0", "n1"});
+    row("a device", {"device", "fail", "n1"}, "topology --names", {"n1g0"});
+    row("devices", {"plan", "gpt", "--devices", "n0g0,n1"}, "topology --names", {"n0g0,n1g0"});
+    row("transactions", {"txn", "show", ""}, "history --names", {"11", "12"});
+    row("clusters", {"--cluster", "l"}, "profile list --names", {"lab", "local"});
+    row("clusters of `down`", {"down", "--cluster", "lo"}, "profile list --names", {"local"});
+    row("models of jobs", {"job", "start", "gpt-n"}, "", {"gpt-nano"});
+    row("another cluster", {"--cluster", "lab", "job", "stop", "gpt-"},
+        "--cluster=lab job list --names", {"gpt-mini"});
+    row("another cluster behind =", {"--cluster", "=", "lab", "job", "stop", "gpt-"},
+        "--cluster=lab job list --names", {"gpt-mini"});
+    row("a cluster behind the verb", {"job", "stop", "--cluster", "lab", "gpt-"},
+        "--cluster=lab job list --names", {"gpt-mini"});
+    row("no cluster", {"--cluster", "off", "job", "stop", ""}, "--cluster=off job list --names",
+        {""});
+  }
+  void bashAsksTheCluster() {
+    QFETCH(QStringList, line);
+    QFETCH(QString, asked);
+    QFETCH(QStringList, found);
+    QTemporaryDir folder;
+    const auto write = [&folder](const char* name, const QByteArray& text) {
+      QFile file(folder.filePath(QString::fromLatin1(name)));
+      return file.open(QIODevice::WriteOnly) && file.write(text) == text.size() &&
+             file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    };
+    QVERIFY(write("script", QByteArray::fromStdString(bashCompletion())));
+    QVERIFY(write("tesseractl", R"sh(#!/bin/sh
+echo "$@" > asked
+case "$*" in
+  --cluster=off*) echo 'cluster off is not running' >&2; exit 1 ;;
+  *'job list --names') printf '%s\n' gpt gpt-mini ;;
+  *'status --names') printf '%s\n' n0 n1 ;;
+  *'topology --names') printf '%s\n' n0g0 n0g1 n1g0 ;;
+  *'history --names') printf '%s\n' 12 11 ;;
+  *'profile list --names') printf '%s\n' lab local ;;
+esac
+)sh"));
+    QProcess bash;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("PATH"),
+                       folder.path() + u':' + environment.value(QStringLiteral("PATH")));
+    bash.setProcessEnvironment(environment);
+    bash.setWorkingDirectory(folder.path());
+    QStringList words = {QStringLiteral("tesseractl")};
+    for (const QString& word : line) words << u'\'' + word + u'\'';
+    bash.start(QStringLiteral("bash"),
+               {QStringLiteral("--norc"), QStringLiteral("-uc"),
+                QStringLiteral("source ./script\nCOMP_WORDS=(%1)\nCOMP_CWORD=%2\n_tesseractl\n"
+                               "printf '%s\\n' \"${COMPREPLY[@]-}\"")
+                    .arg(words.join(u' '))
+                    .arg(line.size())});
+    QVERIFY(bash.waitForFinished(20000));
+    QCOMPARE(QString::fromUtf8(bash.readAllStandardError()), QString());
+    QStringList shown = QString::fromUtf8(bash.readAllStandardOutput()).trimmed().split(u'\n');
+    shown.sort();
+    QCOMPARE(shown, found);
+    QCOMPARE(ReadText(folder.filePath(QStringLiteral("asked"))).trimmed(), asked);
+  }
+
+  // The shells ask for the same values, and wait for no more than 2 s.
+  void allShellsAskForTheSameValues() {
+    for (const std::string& script : {bashCompletion(), zshCompletion(), fishCompletion()}) {
+      for (const char* part : {"job list", "status", "topology", "history", "profile list",
+                               "models list", "rules list", "lesson list", "timeout 2 tesseractl",
+                               "--cluster=", "2>/dev/null", "gpt-nano"})
+        QVERIFY2(script.find(part) != std::string::npos, part);
+    }
+  }
+
   void scriptsAreValid_data() {
     QTest::addColumn<QString>("shell");
     QTest::addColumn<std::string>("script");

@@ -18,6 +18,7 @@
 #include "tests/engine/checkpoint/torch/torch_builder.h"
 #include "tests/engine/reshard/checkpoint_files.h"
 #include "tests/folders.h"
+#include "tests/support/json_page.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_main.h"
 
@@ -55,6 +56,21 @@ class ReshardCliTest : public QObject {
     QCOMPARE(shown["digest"].get<std::string>(), sharded["digest"].get<std::string>());
     QCOMPARE(shown["tensors"][1]["pieces"].size(), 2U);
     QCOMPARE(shown["tensors"][1]["pieces"][1]["box"].dump(), std::string("[[4,8],[0,6]]"));
+    QVERIFY(shown["tensors"][1]["pieces"][1].contains("offset_bytes"));
+  }
+
+  void documentsAreOnThePageOfTheGuide() {
+    const test::JsonPage page;
+    const auto check = [&](const std::string& verb, const Json& document) {
+      const QStringList found = page.differences(verb, QString::fromStdString(document.dump()));
+      if (!found.isEmpty()) qWarning("%s", qPrintable(found.join(u'\n')));
+      return found.isEmpty();
+    };
+    QVERIFY(check("reshard", Ask({"reshard", Path("src.safetensors"), Path("cut"), "--mesh", "tp=2",
+                                  "--rules", Path("rules.json"), "--verify"})));
+    QVERIFY(check("inspect", Ask({"inspect", Path("cut")})));
+    QVERIFY(check("inspect", Ask({"inspect", Path("cut"), "--pieces", "--digests"})));
+    QVERIFY(check("compare", Ask({"compare", Path("src.safetensors"), Path("cut")})));
   }
 
   void rulesByName() {

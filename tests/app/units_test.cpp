@@ -133,6 +133,11 @@ class UnitsTest : public QObject {
     QCOMPARE(formatSeconds(0.0124), std::string("12.4 ms"));
     QCOMPARE(formatSeconds(3.214), std::string("3.21 s"));
     QCOMPARE(formatSeconds(125), std::string("2 min 05 s"));
+    QCOMPARE(formatSpan(0.4), std::string("0 s"));
+    QCOMPARE(formatSpan(59.4), std::string("59 s"));
+    QCOMPARE(formatSpan(125), std::string("2 min"));
+    QCOMPARE(formatSpan(2 * 3600 + 300), std::string("2 h 05 min"));
+    QCOMPARE(formatSpan(2 * 86400 + 4 * 3600), std::string("2 d 4 h"));
   }
 
   void aRateThatWasNotMeasuredIsADash() {

@@ -30,6 +30,7 @@ const std::map<std::string, const char*> kPlaces = {
     {"events", "view.records"},
     {"job start", "cluster.startJob"},
     {"job list", "edit.goTo"},
+    {"job describe", "edit.goTo"},
     {"job metrics", "history.exportPlots"},
     {"job logs", "cluster.logs"},
     {"job pause", "cluster.pauseJob"},
@@ -79,6 +80,7 @@ const std::map<std::string, const char*> kPlaces = {
 /// Verb -> why the panel has no action for it.
 const std::map<std::string, const char*> kExempt = {
     {"txn decide", "the card of a decision appears by itself and has the choices"},
+    {"job wait", "for scripts; the panel shows steps and states as they come"},
     {"inspect", "about a file, without a cluster"},
     {"reshard", "about a file, without a cluster"},
     {"compare", "about files, without a cluster"},

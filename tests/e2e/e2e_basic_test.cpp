@@ -278,9 +278,10 @@ class E2eBasicTest : public QObject {
   void usesAllDevicesOnlyWhenAsked() {
     const QStringList words = {"plan", kJob, "--devices", FirstDevices(7)};
     const Json smallest = m_cluster->Ask(words);
-    QVERIFY2(smallest["to"]["mesh"] == Json({{"dp", 3}, {"tp", 2}, {"pp", 1}}) &&
-                 smallest["idle"] == Json::array({"n1g2"}),
-             smallest.dump().c_str());
+    QVERIFY2(
+        smallest["to"]["mesh"] == Json({{"dp", 3}, {"tp", 2}, {"pp", 1}, {"ep", 1}, {"cp", 1}}) &&
+            smallest["idle"] == Json::array({"n1g2"}),
+        smallest.dump().c_str());
     const Outcome shown = m_cluster->Run(words);
     QVERIFY2(shown.output.contains("  idle     n1g2\n"), shown.Text());
     const Json all = m_cluster->Ask(words + QStringList{"--use-all"});

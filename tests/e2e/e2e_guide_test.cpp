@@ -10,10 +10,14 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "tests/folders.h"
 #include "tests/support/home_guard.h"
+#include "tests/support/json_page.h"
 #include "tests/support/program.h"
 #include "tests/support/test_main.h"
 
@@ -155,6 +159,75 @@ class E2eGuideTest : public QObject {
       if (command.contains(QStringLiteral("node kill"))) waitUntilLost(reader);
       if (command.contains(QStringLiteral("node start"))) waitUntilItTrains(reader);
     }
+  }
+
+  // The page json.md has the keys of what the verbs of a cluster print.
+  void jsonOfACluster() {
+    const JsonPage page;
+    const Reader reader;
+    const auto check = [&](const char* verb, const QString& words) {
+      const Outcome outcome = reader.run(QStringLiteral("tesseractl %1 --json").arg(words));
+      // `doctor` judges this machine as well.
+      if (outcome.code != 0 && std::string(verb) != "doctor") return outcome.Text();
+      QByteArray found;
+      for (const QString& line : outcome.output.split(u'\n', Qt::SkipEmptyParts))
+        found += page.differences(verb, line).join(u'\n').toUtf8();
+      if (outcome.output.isEmpty()) found = "no output";
+      return found.isEmpty() ? QByteArray() : words.toUtf8() + ": " + found;
+    };
+    for (const auto& [verb, words] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"up", "up --nodes 2 --gpus 2 --gpu-memory 256M"},
+             {"job start", "job start gpt-nano --mesh dp=2 --snapshot-every 5"},
+             {"job wait", "job wait gpt-nano --step 3 --timeout 2m"},
+             {"status", "status"},
+             {"job list", "job list"},
+             {"digest", "digest gpt-nano"},
+             {"propose", "propose gpt-nano"},
+             {"plan", "plan gpt-nano --mesh tp=2 --candidates"},
+             {"apply", "apply gpt-nano --mesh tp=2"},
+             {"history", "history"},
+             {"job describe", "job describe gpt-nano"},
+             {"job metrics", "job metrics gpt-nano"},
+             {"events", "events"},
+             {"logs", "logs"},
+             {"export", "export --what all --output rows.jsonl"},
+             {"checkpoint save", "checkpoint save gpt-nano saved"},
+             {"checkpoint list", "checkpoint list"},
+             {"job snapshots", "job snapshots gpt-nano 30s"},
+             {"job on-failure", "job on-failure gpt-nano shrink"},
+             {"job pause", "job pause gpt-nano"},
+             {"job wait", "job wait gpt-nano --state paused"},
+             {"job resume", "job resume gpt-nano"},
+             {"topology", "topology"},
+             {"registrar show", "registrar show"},
+             {"doctor", "doctor"},
+             {"profile list", "profile list"}})
+      QCOMPARE(check(verb, QString::fromLatin1(words)), QByteArray());
+
+    const Json last =
+        reader.run(QStringLiteral("tesseractl history --json")).LastJson()["transactions"][0];
+    const QString id = QString::number(last["id"].get<int>());
+    QCOMPARE(check("history", QStringLiteral("history ") + id), QByteArray());
+    QCOMPARE(check("txn show", QStringLiteral("txn show ") + id), QByteArray());
+    QCOMPARE(last["to"]["mesh"]["tp"].get<int>(), 2);
+
+    // Who started the job, and when.
+    const Json job = reader.run(QStringLiteral("tesseractl job list --json")).LastJson()["jobs"][0];
+    QVERIFY2(job["owner"].get<std::string>().find("tesseractl, ") != std::string::npos,
+             job.dump().c_str());
+    QVERIFY(job["started"].get<double>() > 0 && job["age_seconds"].get<double>() >= 0);
+    const Outcome wide = reader.run(QStringLiteral("tesseractl job list --wide"));
+    QVERIFY2(wide.output.contains(QStringLiteral("loss of a node")), wide.Text());
+    // The exit codes of a wait.
+    QCOMPARE(reader.run(QStringLiteral("tesseractl job wait nobody")).code, 1);
+    QCOMPARE(reader.run(QStringLiteral("tesseractl job wait gpt-nano")).code, 1);  // it has no end
+    QCOMPARE(
+        reader.run(QStringLiteral("tesseractl job wait gpt-nano --step 100000000 --timeout 1s"))
+            .code,
+        3);
+    QCOMPARE(check("job stop", QStringLiteral("job stop gpt-nano --yes")), QByteArray());
+    QCOMPARE(check("down", QStringLiteral("down --yes")), QByteArray());
+    QCOMPARE(reader.run(QStringLiteral("tesseractl job wait gpt-nano --timeout 1s")).code, 3);
   }
 
   void ownJob() {

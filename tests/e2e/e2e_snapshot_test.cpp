@@ -47,7 +47,8 @@ class E2eSnapshotTest : public QObject {
     start("pp=2,tp=2", "n0g0,n0g1,n1g0,n1g1", "shrink");
     const std::int64_t taken = waitsForSnapshot();
     const Json job = m_cluster->Job(kJob);
-    QCOMPARE(job["snapshots"]["every"].get<std::string>(), "20");
+    QCOMPARE(job["snapshots"]["every_steps"].get<int>(), 20);
+    QVERIFY(job["snapshots"]["every_seconds"].is_null());
     QCOMPARE(job["snapshots"]["nodes"].get<int>(), 2);
     QVERIFY(job["snapshots"]["bytes"].get<std::int64_t>() >
             2 * job["state_bytes"].get<std::int64_t>());

@@ -72,14 +72,15 @@ class HistoryCsvTest : public QObject {
     HistoryEntry e;
     e.id = 3;
     e.job = "gpt \xff";
+    e.to = "dp=1,tp=2,pp=1 on n0g0,n1g2";
     e.to_options = {true, 4};
     e.network = 4;
     e.phases = {{"pausing", 0.5}};
     e.flows = {{{0, 0}, {1, 2}, 5, 7, 2.5}};
     QCOMPARE(ToJson(e),
-             std::string("{\"id\":3,\"job\":\"gpt \xEF\xBF\xBD\",\"from\":\"\",\"to\":\"\","
-                         R"("from_options":{"zero":false,"micro_batch":0},)"
-                         R"("to_options":{"zero":true,"micro_batch":4},"started":0.0,)"
+             std::string("{\"id\":3,\"job\":\"gpt \xEF\xBF\xBD\",\"from\":null,"
+                         R"("to":{"mesh":{"dp":1,"tp":2,"pp":1,"ep":1,"cp":1},)"
+                         R"("devices":["n0g0","n1g2"],"zero":true,"micro_batch":4},"started":0.0,)"
                          R"("result":"","reason":"","who":"","pause_seconds":0.0,)"
                          R"("pause_estimate_seconds":null,"moved_bytes":0,"volume_bound_bytes":0,)"
                          R"("bytes":{"kept":0,"device":0,"host":0,"network":4},"step":0,"epoch":0,)"

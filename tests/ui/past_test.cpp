@@ -795,7 +795,7 @@ class PastTest : public QObject {
     const QByteArray csv = ui::exportText(diff, ui::ExportFormat::Csv);
     QVERIFY(csv.startsWith("fact,a,b\n"));
     QVERIFY(csv.contains("\ndp,1,2\n"));
-    QVERIFY(csv.contains("\nbytes_moved,12582912,19608371\n"));
+    QVERIFY(csv.contains("\nmoved_bytes,12582912,19608371\n"));
     QVERIFY(csv.contains("\njoined,,\"n0g2,n0g3\"\n"));
     const auto json = QJsonDocument::fromJson(ui::exportText(diff, ui::ExportFormat::Json));
     QCOMPARE(json[QStringLiteral("a")][QStringLiteral("change")].toInt(), 2);

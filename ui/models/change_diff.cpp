@@ -188,11 +188,11 @@ std::vector<DiffRow> rowsOf(const ChangeDiff& diff) {
       "options", DiffWords::tr("options"), [](const Side& s) { return optionsText(s.options); },
       [](const Side& s) { return QString::fromStdString(ToString(s.options)); });
   add(
-      "bytes_moved", DiffWords::tr("moved"),
+      "moved_bytes", DiffWords::tr("moved"),
       [](const Side& s) { return format::bytes(s.entry.bytes_moved); },
       [&](const Side& s) { return plain(s.entry.bytes_moved); });
   add(
-      "bytes_least", DiffWords::tr("least possible"),
+      "volume_bound_bytes", DiffWords::tr("least possible"),
       [](const Side& s) { return format::bytes(s.entry.volume_bound); },
       [&](const Side& s) { return plain(s.entry.volume_bound); });
   add(

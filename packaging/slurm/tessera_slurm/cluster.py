@@ -85,7 +85,7 @@ def status_of(document: Any) -> Status:
                 job["state"],
                 job["step"],
                 job["max_steps"],
-                ",".join(f"{axis}={size}" for axis, size in job["mesh"].items()),
+                ",".join(f"{axis}={size}" for axis, size in (job["mesh"] or {}).items()),
                 tuple(job["devices"]),
             )
             for job in document["jobs"]
