@@ -136,9 +136,10 @@ Status Bridge::open(const std::string& profile) {
       m_model.setViewerKey(name);
     });
   };
-  handlers.snapshot = [this, later](const engine::ClusterSnapshot& snapshot) {
-    later([this, snapshot] {
-      if (m_mirror && snapshot.simulation) m_mirror->setSimulated(snapshot.simulation->hardware);
+  handlers.snapshot = [this, later](std::shared_ptr<const engine::ClusterSnapshot> snapshot) {
+    later([this, snapshot = std::move(snapshot)] {
+      if (m_mirror && snapshot->simulation)
+        m_mirror->setSimulated(snapshot->simulation->hardware);
       m_model.setSnapshot(snapshot);
     });
   };

@@ -139,7 +139,8 @@ struct ClusterClient::Impl {
   std::uint64_t last_sequence = 0;
   // The stream.
   std::optional<std::uint64_t> last_published;
-  std::optional<engine::ClusterSnapshot> cluster;                // as the last publication says
+  std::shared_ptr<engine::ClusterSnapshot> cluster;              // as the last publication says
+  bool cluster_is_shared = false;                                // it was handed out
   std::map<std::uint64_t, engine::SnapshotChange> held_changes;  // by sequence, until it is there
   std::int64_t last_event = 0;
   bool wants_snapshot = false;  // until one is there that has what was missed
@@ -558,12 +559,15 @@ struct ClusterClient::Impl {
       held_changes.emplace(published.sequence(), std::move(*change));
       return;
     }
-    if (Advance(published.sequence(), *change) && handlers.snapshot) handlers.snapshot(*cluster);
+    if (Advance(published.sequence(), *change)) HandOut();
   }
 
   /// \return whether the change was made; one that the state has already is ignored
   bool Advance(std::uint64_t sequence, const engine::SnapshotChange& change) {
     if (static_cast<std::int64_t>(sequence) <= cluster->sequence) return false;
+    // The only copy per change: the state that was handed out must not change.
+    if (std::exchange(cluster_is_shared, false))
+      cluster = std::make_shared<engine::ClusterSnapshot>(*cluster);
     if (const Status applied = engine::Apply(change, *cluster); !applied) {
       note = applied.error().ToString();
       cluster.reset();
@@ -575,11 +579,18 @@ struct ClusterClient::Impl {
   }
 
   void TakeSnapshot(engine::ClusterSnapshot whole) {
-    cluster = std::move(whole);
+    cluster = std::make_shared<engine::ClusterSnapshot>(std::move(whole));
+    cluster_is_shared = false;
     for (const auto& [sequence, change] : std::exchange(held_changes, {})) {
       if (cluster) static_cast<void>(Advance(sequence, change));
     }
-    if (cluster && handlers.snapshot) handlers.snapshot(*cluster);
+    HandOut();
+  }
+
+  void HandOut() {
+    if (!cluster || !handlers.snapshot) return;
+    cluster_is_shared = true;
+    handlers.snapshot(cluster);
   }
 
   void AskSnapshot() {

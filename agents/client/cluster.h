@@ -74,7 +74,8 @@ class ClusterClient {
     std::function<void(LinkState, std::string detail)> link;
     /// What the cluster knows of the client's key, before each kConnected.
     std::function<void(const KeyOwner&)> owner;
-    std::function<void(const engine::ClusterSnapshot&)> snapshot;
+    /// The state of the cluster after each change: a value that stays as it is. Never null.
+    std::function<void(std::shared_ptr<const engine::ClusterSnapshot>)> snapshot;
     std::function<void(const engine::Event&)> event;
     std::function<void(const engine::Sample&)> sample;
     /// A message of the registrar was malformed and is ignored: how many so far, and what it was.

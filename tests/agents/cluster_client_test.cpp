@@ -41,6 +41,7 @@ struct Seen {
   std::mutex mutex;
   std::vector<std::pair<LinkState, std::string>> links;
   std::vector<engine::ClusterSnapshot> snapshots;
+  std::vector<std::shared_ptr<const engine::ClusterSnapshot>> shared;  // the same, as handed out
   std::vector<engine::Event> events;
   std::vector<engine::Sample> samples;
   std::int64_t malformed = 0;
@@ -52,9 +53,10 @@ struct Seen {
       const std::lock_guard lock(mutex);
       links.emplace_back(state, std::move(detail));
     };
-    handlers.snapshot = [this](const engine::ClusterSnapshot& snapshot) {
+    handlers.snapshot = [this](const std::shared_ptr<const engine::ClusterSnapshot>& snapshot) {
       const std::lock_guard lock(mutex);
-      snapshots.push_back(snapshot);
+      snapshots.push_back(*snapshot);
+      shared.push_back(snapshot);
     };
     handlers.event = [this](const engine::Event& event) {
       const std::lock_guard lock(mutex);
@@ -444,6 +446,25 @@ class ClusterClientTest : public QObject {
     const std::lock_guard lock(seen.mutex);
     QCOMPARE(seen.snapshots.back().cluster, std::string("second"));
     QCOMPARE(seen.samples.back().loss, 2.5);
+  }
+
+  // Other threads read what was handed out while the client goes on.
+  void aSnapshotThatWasHandedOutDoesNotChange() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    waitForTwoSnapshots(seen);
+    for (int i = 0; i < 3; ++i) {
+      registrar->Do([&] {
+        registrar->snapshot.cluster = "change " + std::to_string(i);
+        registrar->PublishSnapshot();
+      });
+    }
+    QTRY_COMPARE(seen.NumSnapshots(), std::size_t{5});
+    const std::lock_guard lock(seen.mutex);
+    for (std::size_t i = 0; i < seen.shared.size(); ++i)
+      QCOMPARE(*seen.shared[i], seen.snapshots[i]);
+    QVERIFY(seen.shared[3] != seen.shared[4]);
   }
 
   // Two publications are lost. After the next one the client requests a snapshot and the missing

@@ -68,15 +68,16 @@ double CpuOf(std::int64_t pid) {
 /// What a panel would hold.
 struct Panel {
   std::mutex mutex;
-  engine::ClusterSnapshot snapshot;
+  std::shared_ptr<const engine::ClusterSnapshot> snapshot =
+      std::make_shared<const engine::ClusterSnapshot>();
   std::atomic<std::int64_t> snapshots{0};
   std::unique_ptr<ClusterClient> client;
 
   explicit Panel(const Profile& profile) {
     ClusterClient::Handlers handlers;
-    handlers.snapshot = [this](const engine::ClusterSnapshot& now) {
+    handlers.snapshot = [this](std::shared_ptr<const engine::ClusterSnapshot> now) {
       const std::lock_guard lock(mutex);
-      snapshot = now;
+      snapshot = std::move(now);
       ++snapshots;
     };
     auto opened = ClusterClient::Open(profile, std::move(handlers));
@@ -85,7 +86,7 @@ struct Panel {
   ~Panel() { client.reset(); }
   std::int64_t num_alive() {
     const std::lock_guard lock(mutex);
-    return std::count_if(snapshot.nodes.begin(), snapshot.nodes.end(),
+    return std::count_if(snapshot->nodes.begin(), snapshot->nodes.end(),
                          [](const auto& node) { return node.state == engine::NodeState::kAlive; });
   }
 };

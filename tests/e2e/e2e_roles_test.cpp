@@ -262,7 +262,7 @@ class E2eRolesTest : public QObject {
     const auto lena = ProfileOf("lena");
     std::atomic<int> snapshots = 0;
     agents::ClusterClient::Handlers handlers;
-    handlers.snapshot = [&](const engine::ClusterSnapshot&) { ++snapshots; };
+    handlers.snapshot = [&](const auto&) { ++snapshots; };
     std::atomic<bool> refused = false;  // what the panel shows
     handlers.link = [&](agents::LinkState state, const std::string&) {
       refused = state == agents::LinkState::kRefused;
@@ -271,7 +271,7 @@ class E2eRolesTest : public QObject {
     VERIFY_OK(watching);
     std::atomic<int> of_guest = 0;
     agents::ClusterClient::Handlers others;
-    others.snapshot = [&](const engine::ClusterSnapshot&) { ++of_guest; };
+    others.snapshot = [&](const auto&) { ++of_guest; };
     const auto beside = agents::ClusterClient::Open(*ProfileOf("guest"), std::move(others));
     VERIFY_OK(beside);
     QVERIFY(LocalCluster::WaitFor([&] { return snapshots > 3 && of_guest > 3; }, 20));

@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
+#include <memory>
+#include <string>
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
@@ -138,6 +140,22 @@ class PanelModelsTest : public QObject {
     QVERIFY2(changed.count() <= allowed, qPrintable(QString::number(changed.count())));
     QVERIFY(changed.count() >= 1);
     QVERIFY(updates > changed.count());
+  }
+
+  // Who publishes a snapshot and all views share one value.
+  void aSharedSnapshotIsNotCopied() {
+    ui::ClusterModel model;
+    const auto published = std::make_shared<const engine::ClusterSnapshot>(test::PanelCluster());
+    model.setSnapshot(published);
+    QCOMPARE(model.shared().get(), published.get());
+
+    engine::ClusterSnapshot talkative = test::PanelCluster();
+    talkative.jobs.front().reason = std::string(ui::ClusterModel::kMostText + 1, 'x');
+    const auto tooLong = std::make_shared<const engine::ClusterSnapshot>(talkative);
+    model.setSnapshot(tooLong);
+    QVERIFY(model.shared() != tooLong);
+    QCOMPARE(tooLong->jobs.front().reason, talkative.jobs.front().reason);
+    QVERIFY(model.snapshot().jobs.front().reason.ends_with("…"));
   }
 
   void samplesAreHandedOnInOrder() {

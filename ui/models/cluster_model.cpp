@@ -16,17 +16,27 @@ void shorten(std::string& text) {
   text += "…";
 }
 
-void shortenTexts(engine::ClusterSnapshot& snapshot) {
-  shorten(snapshot.cluster);
-  for (engine::NodeStatus& node : snapshot.nodes)
-    for (std::string* text :
+/// Calls `act` with each text that others have written.
+template <typename Snapshot, typename Act>
+void forEachText(Snapshot& snapshot, const Act& act) {
+  act(snapshot.cluster);
+  for (auto& node : snapshot.nodes)
+    for (auto* text :
          {&node.host, &node.rack, &node.address, &node.version, &node.gpu, &node.gpu_driver})
-      shorten(*text);
-  for (engine::JobStatus& job : snapshot.jobs) {
-    for (std::string* text : {&job.model, &job.reason}) shorten(*text);
-    if (job.decision) shorten(job.decision->reason);
+      act(*text);
+  for (auto& job : snapshot.jobs) {
+    for (auto* text : {&job.model, &job.reason}) act(*text);
+    if (job.decision) act(job.decision->reason);
   }
-  if (snapshot.transaction) shorten(snapshot.transaction->reason);
+  if (snapshot.transaction) act(snapshot.transaction->reason);
+}
+
+bool hasLongText(const engine::ClusterSnapshot& snapshot) {
+  bool isLong = false;
+  forEachText(snapshot, [&](const std::string& text) {
+    isLong = isLong || text.size() > ClusterModel::kMostText;
+  });
+  return isLong;
 }
 
 }  // namespace
@@ -127,8 +137,16 @@ const engine::TxnStatus* ClusterModel::runningTxn() const {
 }
 
 void ClusterModel::setSnapshot(engine::ClusterSnapshot snapshot) {
-  shortenTexts(snapshot);
-  m_snapshot = std::make_shared<const engine::ClusterSnapshot>(std::move(snapshot));
+  setSnapshot(std::make_shared<const engine::ClusterSnapshot>(std::move(snapshot)));
+}
+
+void ClusterModel::setSnapshot(std::shared_ptr<const engine::ClusterSnapshot> snapshot) {
+  if (hasLongText(*snapshot)) {
+    auto shorter = std::make_shared<engine::ClusterSnapshot>(*snapshot);
+    forEachText(*shorter, shorten);
+    snapshot = std::move(shorter);
+  }
+  m_snapshot = std::move(snapshot);
   m_hasSnapshot = true;
   m_sinceSnapshot.start();
   m_dirty = true;

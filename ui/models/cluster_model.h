@@ -73,6 +73,9 @@ class ClusterModel : public QObject {
   const engine::TxnStatus* runningTxn() const;
 
  public slots:
+  /// Keeps `snapshot` itself, unless a text in it is too long.
+  /// \pre not null
+  void setSnapshot(std::shared_ptr<const tessera::engine::ClusterSnapshot> snapshot);
   void setSnapshot(tessera::engine::ClusterSnapshot snapshot);
   void setLink(tessera::ui::LinkState state, const QString& detail);
   void setViewerKey(const QString& name);
