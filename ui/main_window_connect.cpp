@@ -58,6 +58,7 @@ void MainWindow::Impl::connectModels() {
     refreshStatus();
     refreshNotices();
     refreshEditable();
+    header->refresh();
   });
   // Others may then operate the cluster at once.
   connect(qApp, &QCoreApplication::aboutToQuit, this, [this] { control.setOperating(false); });

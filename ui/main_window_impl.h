@@ -126,7 +126,11 @@ struct MainWindow::Impl : QObject {
   void refreshNotices();
   void refreshStatus();
   void refreshTitle();
+  /// Each second: ages grow although nothing comes.
   void refreshAge();
+  void showAge();
+  /// Whether what is shown of the cluster is what it is now.
+  bool isCurrent() const;
   /// Enables the past if there is one.
   void refreshPastSwitch();
   void refreshSide();

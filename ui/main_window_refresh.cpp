@@ -59,7 +59,7 @@ void MainWindow::Impl::refreshParts() {
   refreshPastSwitch();
   refreshStatus();
   refreshTitle();
-  refreshAge();
+  showAge();
   actions->refresh();
 }
 
@@ -129,9 +129,19 @@ void MainWindow::Impl::refreshPastSwitch() {
   actions->refresh();
 }
 
+bool MainWindow::Impl::isCurrent() const {
+  return !model.hasSnapshot() || (model.link() == LinkState::Connected && !model.isSilent());
+}
+
 void MainWindow::Impl::refreshAge() {
-  const bool current =
-      !model.hasSnapshot() || (model.link() == LinkState::Connected && !model.isSilent());
+  showAge();
+  if (isCurrent()) return;
+  header->refresh();
+  refreshNotices();
+}
+
+void MainWindow::Impl::showAge() {
+  const bool current = isCurrent();
   const QString asOf =
       current ? QString()
               : tr("as of %1")
@@ -142,10 +152,6 @@ void MainWindow::Impl::refreshAge() {
   // A moment of the past does not become older.
   const bool aging = !current && (presenter->isLive() || presenter->isDraft());
   centre->setStale(aging ? model.ageSeconds().value_or(0) : 0, aging ? asOf : QString());
-  if (!current) {
-    header->refresh();
-    refreshNotices();
-  }
 }
 
 }  // namespace tessera::ui

@@ -13,7 +13,9 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/models/draft.h"
 #include "ui/pages/events_page.h"
+#include "ui/pages/header_bar.h"
 #include "ui/views/model_map.h"
 #include "ui/views/tensors_view.h"
 #include "ui/widgets/tabbed_pane.h"
@@ -58,6 +60,24 @@ class PaintCostTest : public QObject {
     QCOMPARE(panel.window->meshView()->paintCount(), before);
     qInfo("%.0f units of work in three idle seconds", units);
     QVERIFY2(units < kMostIdle, qPrintable(QString::number(units)));
+  }
+
+  void aTickRefreshesTheHeaderOnce() {
+    test::Panel panel;
+    const auto* header = panel.window->findChild<ui::HeaderBar*>();
+    engine::ClusterSnapshot cluster = test::PanelCluster();
+    panel.setSnapshot(cluster);
+    const int before = header->numRefreshes();
+    for (int tick = 0; tick < 5; ++tick) {
+      ++cluster.sequence;
+      ++cluster.jobs.front().step;
+      panel.setSnapshot(cluster);
+    }
+    QCOMPARE(header->numRefreshes(), before + 5);
+    QCOMPARE(header->metric(QStringLiteral("step")), QStringLiteral("1,289"));
+    // What changes without the cluster is shown, too.
+    panel.window->draft()->add({{1, 0}});
+    QVERIFY(header->numRefreshes() > before + 5);
   }
 
   void aMinimisedPanelPaintsNothing() {

@@ -8,6 +8,7 @@
 #include <QMainWindow>
 #include <QPushButton>
 #include <QScopeGuard>
+#include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
 
@@ -276,6 +277,58 @@ class WindowPartsTest : public QObject {
     QCOMPARE(layout.source, LayoutSource::Lesson);
     QCOMPARE(layout.cluster, shown.lessons.model().shared());
     QCOMPARE(&presenter.shownModel(), &shown.lessons.model());
+  }
+
+  // A panel follows some ticks per second, and each of these signals refreshes half a window.
+  void aTickThatBlocksNothingElseIsNotTold() {
+    Models shown;
+    QSignalSpy told(&shown.control, &ui::MoveControl::changed);
+    engine::ClusterSnapshot cluster = test::PanelCluster();
+    for (int tick = 0; tick < 5; ++tick) {
+      ++cluster.sequence;
+      ++cluster.jobs.front().step;
+      shown.show(cluster);
+    }
+    QCOMPARE(told.count(), 0);
+    shown.show(test::PanelMove(engine::TxnPhase::kTransferring, {1, 2, 3, 4}));
+    const auto blocked = told.count();  // no draft can be made now
+    QVERIFY(blocked > 0);
+    shown.model.setRecordProblem(QStringLiteral("no space"));
+    shown.model.flush();
+    QVERIFY(told.count() > blocked);
+  }
+
+  void theReasonNamesAFewGpusAndCountsTheOthers_data() {
+    QTest::addColumn<int>("gpus");
+    QTest::addColumn<QString>("begin");
+    QTest::addColumn<QString>("end");
+    QTest::newRow("one") << 1 << QStringLiteral("Not enough memory: n0g0 would hold ")
+                         << QStringLiteral("B.");
+    QTest::newRow("three") << 3 << QStringLiteral("Not enough memory: n0g0 would hold ")
+                           << QStringLiteral("B.");
+    QTest::newRow("4,096") << 4096
+                           << QStringLiteral("Not enough memory on 4,096 GPUs: n0g0 would hold ")
+                           << QStringLiteral(", and 4,093 more.");
+  }
+  void theReasonNamesAFewGpusAndCountsTheOthers() {
+    QFETCH(int, gpus);
+    QFETCH(QString, begin);
+    QFETCH(QString, end);
+    Models shown;
+    shown.commands.adjustPlan = [gpus](engine::PlanSummary plan) -> Result<engine::PlanSummary> {
+      plan.peak_memory.clear();
+      for (int i = 0; i < gpus; ++i)
+        plan.peak_memory.push_back({{i / 8, i % 8}, 600LL << 20, 512LL << 20});
+      return plan;
+    };
+    shown.control.setOperating(true);
+    shown.draft.add({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QTRY_COMPARE(shown.plan.state(), ui::DraftPlan::State::Ready);
+    QCOMPARE(shown.plan.overflows().size(), static_cast<std::size_t>(gpus));
+    const QString reason = shown.control.applyBlockedReason();
+    QVERIFY2(reason.startsWith(begin) && reason.endsWith(end), qPrintable(reason));
+    QCOMPARE(reason.count(QStringLiteral("would hold")), std::min(gpus, 3));
+    QVERIFY2(reason.size() < 300, qPrintable(QString::number(reason.size())));
   }
 
   void noticesTellOfLinkAndJob() {

@@ -3,6 +3,7 @@
 
 #include <QPointer>
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ui/format.h"
@@ -20,13 +21,12 @@ DraftPlan::DraftPlan(Draft& draft, ClusterModel& model, ClusterCommands& command
   connect(&m_model, &ClusterModel::changed, this, &DraftPlan::onModelChanged);
 }
 
-std::vector<engine::PlanSummary::Peak> DraftPlan::overflows() const {
-  std::vector<engine::PlanSummary::Peak> result;
-  if (!m_summary) return result;
-  for (const auto& peak : m_summary->peak_memory) {
-    if (peak.bytes > peak.capacity) result.push_back(peak);
-  }
-  return result;
+void DraftPlan::setSummary(std::shared_ptr<const engine::PlanSummary> summary) {
+  m_summary = std::move(summary);
+  m_overflows.clear();
+  if (!m_summary) return;
+  std::ranges::copy_if(m_summary->peak_memory, std::back_inserter(m_overflows),
+                       [](const auto& peak) { return peak.bytes > peak.capacity; });
 }
 
 bool DraftPlan::matchesLive(const engine::PlanSummary& summary) const {
@@ -38,7 +38,7 @@ bool DraftPlan::matchesLive(const engine::PlanSummary& summary) const {
 void DraftPlan::set(State state, const QString& problem) {
   m_state = state;
   m_problem = problem;
-  if (state == State::None || state == State::Invalid || state == State::Failed) m_summary.reset();
+  if (state == State::None || state == State::Invalid || state == State::Failed) setSummary({});
   if (state != State::Ready) m_programDelay.stop();
   emit changed();
 }
@@ -99,7 +99,7 @@ void DraftPlan::ask() {
 void DraftPlan::answer(std::uint64_t generation, Result<engine::PlanSummary> result) {
   if (generation != m_generation) return;
   if (!result) return set(State::Failed, format::error(result.error()));
-  m_summary = std::make_shared<const engine::PlanSummary>(std::move(*result));
+  setSummary(std::make_shared<const engine::PlanSummary>(std::move(*result)));
   if (matchesLive(*m_summary)) {
     m_programDelay.start(kProgramDelayMs);
     return set(State::Ready);

@@ -41,8 +41,8 @@ class DraftPlan : public QObject {
   const QString& problem() const { return m_problem; }
   /// The request that `summary` answers.
   const PlanRequest& request() const { return m_request; }
-  /// Returns the devices without enough memory for the change.
-  std::vector<engine::PlanSummary::Peak> overflows() const;
+  /// The devices without enough memory for the change, as summary() says; in its order.
+  const std::vector<engine::PlanSummary::Peak>& overflows() const { return m_overflows; }
   /// How the plan moves the state. Holds until the draft is empty.
   MoveWay way() const { return m_way; }
   void setWay(MoveWay way);
@@ -58,6 +58,7 @@ class DraftPlan : public QObject {
   void ask();
   void answer(std::uint64_t generation, Result<engine::PlanSummary> result);
   void set(State state, const QString& problem = {});
+  void setSummary(std::shared_ptr<const engine::PlanSummary> summary);
   void askProgram();
   bool matchesLive(const engine::PlanSummary& summary) const;
 
@@ -66,6 +67,7 @@ class DraftPlan : public QObject {
   ClusterCommands& m_commands;
   State m_state = State::None;
   std::shared_ptr<const engine::PlanSummary> m_summary;
+  std::vector<engine::PlanSummary::Peak> m_overflows;  // of m_summary
   PlanRequest m_request;
   MoveWay m_way = MoveWay::Auto;
   QString m_problem;

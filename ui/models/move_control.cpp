@@ -24,11 +24,17 @@ MoveControl::MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan,
   connect(&m_draft, &Draft::changed, this, [this] {
     if (isCountingDown()) stopCountdown();
   });
-  connect(&m_model, &ClusterModel::changed, this, [this] {
-    if (isCountingDown() && !applyBlockedReason().isEmpty()) stopCountdown();
-    if (isReadOnly()) setOperating(false);
-    emit changed();
-  });
+  connect(&m_model, &ClusterModel::changed, this, &MoveControl::followModel);
+}
+
+// A cluster publishes several times a second, and most of it changes nothing here.
+void MoveControl::followModel() {
+  if (isCountingDown() && !applyBlockedReason().isEmpty()) stopCountdown();
+  if (isReadOnly()) setOperating(false);
+  QStringList reasons{lockReason(), draftBlockedReason(), unrecordedReason()};
+  if (reasons == m_reasons) return;
+  m_reasons = std::move(reasons);
+  emit changed();
 }
 
 void MoveControl::setReadOnly() {
@@ -144,15 +150,23 @@ QString MoveControl::applyBlockedReason() const {
       summary.to_options == summary.from_options) {
     return tr("The draft does not change the job.");
   }
+  return memoryReason();
+}
+
+QString MoveControl::memoryReason() const {
+  const auto& overflows = m_plan.overflows();
+  if (overflows.empty()) return {};
   QStringList offenders;
-  for (const auto& peak : m_plan.overflows()) {
+  for (const auto& peak : overflows) {
+    if (offenders.size() == kNamedOffenders) break;
     offenders << tr("%1 would hold %2")
                      .arg(format::device(peak.device), format::bytesOf(peak.bytes, peak.capacity));
   }
-  if (!offenders.isEmpty()) {
-    return tr("Not enough memory: %1.").arg(offenders.join(QStringLiteral(", ")));
-  }
-  return {};
+  const QString named = offenders.join(QStringLiteral(", "));
+  const auto others = std::ssize(overflows) - offenders.size();
+  if (others == 0) return tr("Not enough memory: %1.").arg(named);
+  return tr("Not enough memory on %1: %2, and %3 more.")
+      .arg(format::gpus(std::ssize(overflows)), named, format::count(others));
 }
 
 QString MoveControl::unrecordedReason() const {

@@ -8,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <QTimer>
 #include <functional>
 #include <optional>
@@ -26,6 +27,8 @@ class MoveControl : public QObject {
  public:
   /// A panel in Operate mode locks after this time without input.
   static constexpr int kRelockMinutes = 30;  // the default
+  /// A reason names this many of the GPUs without enough memory, and counts the others.
+  static constexpr int kNamedOffenders = 3;
 
   /// All arguments must outlive the control.
   MoveControl(ClusterModel& model, Draft& draft, DraftPlan& plan, ClusterCommands& commands,
@@ -127,6 +130,8 @@ class MoveControl : public QObject {
 
  private:
   QString pastReason() const;
+  QString memoryReason() const;
+  void followModel();
   void onPlanChanged();
   void startCountdown();
   ClusterCommands::Done<void> reportRefusal();
@@ -144,6 +149,7 @@ class MoveControl : public QObject {
   bool m_applyWhenPlanned = false;
   bool m_sending = false;
   std::optional<Tuning> m_tuning;
+  QStringList m_reasons;  // that depend on the model, as they were last
   int m_countdownMs = 3000;
   int m_relockMinutes = kRelockMinutes;
   QTimer m_countdown;

@@ -187,9 +187,6 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
           [this](bool checked) { m_control.setOperating(checked); });
   connect(m_live, &QAbstractButton::clicked, this,
           [this](bool checked) { m_control.setLive(checked); });
-  connect(&m_model, &ClusterModel::changed, this, &HeaderBar::refresh);
-  connect(&m_draft, &Draft::changed, this, &HeaderBar::refresh);
-  connect(&m_control, &MoveControl::changed, this, &HeaderBar::refresh);
   refresh();
 }
 
@@ -324,6 +321,7 @@ void HeaderBar::setMetric(std::size_t index, const QString& value, const QString
 }
 
 void HeaderBar::refresh() {
+  ++m_numRefreshes;
   const ClusterModel& shown = m_past == nullptr ? m_model : *m_past;
   const engine::ClusterSnapshot& snapshot = shown.snapshot();
   const engine::JobStatus* job = shown.job();

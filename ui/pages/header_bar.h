@@ -35,7 +35,11 @@ class HeaderBar : public QWidget {
   void showPast(const ClusterModel* past, double time = 0);
   /// Shows the job of a lesson. `simulated` must outlive the bar.
   void showLesson(const ClusterModel& simulated);
+  /// Shows the present values. The bar follows no model itself: the window calls this, or one of
+  /// the two above, once for each change.
   void refresh();
+  /// How often the bar was made anew.
+  int numRefreshes() const { return m_numRefreshes; }
 
   /// Sets the colour of the stripe that marks the cluster; transparent: none.
   void setTag(const QColor& color);
@@ -75,6 +79,7 @@ class HeaderBar : public QWidget {
   ClusterModel& m_model;
   const ClusterModel* m_past = nullptr;
   double m_time = 0;
+  int m_numRefreshes = 0;
   bool m_simulated = false;  // `m_past` is the cluster of a lesson
   Draft& m_draft;
   MoveControl& m_control;

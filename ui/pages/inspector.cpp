@@ -8,6 +8,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "ui/format.h"
 #include "ui/models/change_view.h"
@@ -229,19 +231,19 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
 
   if (txn != nullptr) {
     std::int64_t received = 0, toReceive = 0, toSend = 0;
-    QStringList sources;
+    std::vector<ptc::DeviceId> sources;
     for (const engine::FlowStatus& flow : txn->flows) {
       if (flow.destination == id && flow.source != id) {
         received += flow.bytes_done;
         toReceive += flow.bytes_total;
-        sources << format::device(flow.source);
+        sources.push_back(flow.source);
       }
       if (flow.source == id && flow.destination != id) toSend += flow.bytes_total;
     }
     if (toReceive > 0) {
       rows.push_back(
           {tr("receives"),
-           tr("%1 from %2").arg(format::bytes(toReceive), sources.join(QStringLiteral(", ")))});
+           tr("%1 from %2").arg(format::bytes(toReceive), deviceNames(std::move(sources)))});
       if (!m_past)
         rows.push_back(
             {tr("done"),

@@ -5,6 +5,8 @@
 #include <QPushButton>
 #include <QStringList>
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "ui/format.h"
 #include "ui/models/device_names.h"
@@ -136,11 +138,10 @@ void PlanPanel::refreshPlan() {
   if (!summary->idle.empty()) {
     rows.push_back({tr("unused"), deviceNames(summary->idle), QStringLiteral("warn")});
   }
-  QStringList offenders;
-  for (const auto& over : m_plan.overflows()) offenders << format::device(over.device);
-  if (!offenders.isEmpty()) {
-    rows.push_back(
-        {tr("does not fit on"), offenders.join(QStringLiteral(", ")), QStringLiteral("bad")});
+  std::vector<ptc::DeviceId> full;
+  for (const auto& over : m_plan.overflows()) full.push_back(over.device);
+  if (!full.empty()) {
+    rows.push_back({tr("does not fit on"), deviceNames(std::move(full)), QStringLiteral("bad")});
   }
   m_facts->setRows(rows);
 }
