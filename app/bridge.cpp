@@ -92,10 +92,12 @@ Bridge::Bridge(ui::ClusterModel& model, QObject* parent) : QObject(parent), m_mo
 // The threads end before the objects that their callbacks use.
 Bridge::~Bridge() {
   m_reader.request_stop();
-  m_workStop.request_stop();
+  m_tuneStop.request_stop();
   m_reading.stop();
   m_working.stop();
+  m_tuning.stop();
   m_client.reset();
+  m_closing.wait();
 }
 
 Result<DescribedScript> KnownScripts::describe(const Script& script, std::stop_token stop) {
@@ -215,8 +217,7 @@ void Bridge::letGo() {
   if (m_mirror) m_mirror->setConnected(false);
   m_fetchingEvents = false;
   m_heldEvents.clear();
-  if (!m_client) return;
-  m_closing = std::jthread([client = std::move(m_client)]() mutable { client.reset(); });
+  m_closing.close(std::move(m_client));
 }
 
 void Bridge::reconnect() {
@@ -500,8 +501,9 @@ void Bridge::send(const ui::Request& request, std::function<void(const ui::Answe
   const auto later = [this](auto then) {
     QMetaObject::invokeMethod(this, std::move(then), Qt::QueuedConnection);
   };
-  m_working.post([this, later, request, profile = *m_opened, stop = m_workStop.get_token(),
-                  progress = std::move(progress), done = std::move(done)]() mutable {
+  TaskThread& thread = takesLong(request) ? m_tuning : m_working;
+  thread.post([later, request, profile = *m_opened, stop = m_tuneStop.get_token(),
+               progress = std::move(progress), done = std::move(done), this]() mutable {
     auto answer = carryOut(request, profile, stop, [&](const ui::Answer& part) {
       if (progress) later([progress, part] { progress(part); });
     });
@@ -513,8 +515,8 @@ void Bridge::send(const ui::Request& request, std::function<void(const ui::Answe
 }
 
 void Bridge::stopRequests() {
-  m_workStop.request_stop();
-  m_workStop = std::stop_source();
+  m_tuneStop.request_stop();
+  m_tuneStop = std::stop_source();
 }
 
 void Bridge::killNode(std::int32_t node, Done<void> done) {

@@ -14,10 +14,10 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "agents/client/cluster.h"
+#include "app/closing_thread.h"
 #include "app/commands/session.h"
 #include "app/commands/start_request.h"
 #include "app/history_mirror.h"
@@ -123,15 +123,19 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   std::string m_profile;                    // as it was named; resolved in m_opened
   std::optional<agents::Profile> m_opened;  // the cluster that all requests are about
   std::unique_ptr<agents::ClusterClient> m_client;
-  std::jthread m_closing;  // destroys the previous client, which may wait for the network
+  ClosingThread m_closing;  // destroys previous clients
   bool m_mirrorIsOn = true;
   engine::Retention m_retention;
   std::unique_ptr<HistoryMirror> m_mirror;
   KnownScripts m_scripts;     // used on the thread of m_reading
   std::stop_source m_reader;  // of the newest request
   TaskThread m_reading;
-  std::stop_source m_workStop;  // of the requests on the next thread
-  TaskThread m_working;         // requests that take several messages, one after another
+  // Requests that take several messages. Each thread carries out its requests in the order in which
+  // they were sent. There is no order between the two threads, nor between them and requests of one
+  // message: the registrar refuses what conflicts with a tuning, and the others need no tuning.
+  TaskThread m_working;         // those of seconds
+  std::stop_source m_tuneStop;  // of those on the next thread
+  TaskThread m_tuning;          // those of minutes and hours
   std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
   int m_unanswered = 0;  // requests

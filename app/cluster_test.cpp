@@ -226,8 +226,11 @@ void ClusterTest::report() {
 void ClusterTest::end(Result<void> result) {
   if (!m_done) return;
   m_patience.stop();
-  if (m_client)
-    m_closing = std::jthread([client = std::move(m_client)]() mutable { client.reset(); });
+  // The callbacks of the client need this object, so that it is deleted after the client.
+  m_closing = std::jthread([this, client = std::move(m_client)]() mutable {
+    client.reset();
+    QMetaObject::invokeMethod(this, &QObject::deleteLater, Qt::QueuedConnection);
+  });
   std::exchange(m_done, nullptr)(std::move(result));
 }
 

@@ -28,7 +28,7 @@ ui::AgentTest refusal(const agents::Profile& profile, agents::LinkState state,
 ui::AgentTest findingsOf(const engine::NodeStatus& node, const std::vector<engine::Check>& checks,
                          double now, double latency);
 
-/// One test. Lives on the GUI thread.
+/// One test. Lives on the GUI thread, and deletes itself some time after its end.
 class ClusterTest : public QObject {
   Q_OBJECT
 
@@ -52,7 +52,7 @@ class ClusterTest : public QObject {
   std::function<void(ui::AgentTest)> m_row;
   std::function<void(Result<void>)> m_done;
   std::unique_ptr<agents::ClusterClient> m_client;
-  std::jthread m_closing;  // destroys the client, which may wait for the network
+  std::jthread m_closing;  // destroys the client, which may wait for the network; then this
   std::chrono::steady_clock::time_point m_begin, m_asked;
   bool m_connected = false;
   std::optional<engine::ClusterSnapshot> m_snapshot;

@@ -98,10 +98,12 @@ AppConnections::AppConnections(ui::ClusterModel& model, Bridge& bridge, QObject*
   m_progress.setInterval(kProgressMs);
 }
 
-AppConnections::~AppConnections() = default;
+// The thread ends before the objects that its tasks use.
+AppConnections::~AppConnections() { m_reading.stop(); }
 
 Status AppConnections::open(const std::string& profile) {
   TESSERA_TRY(const auto found, findProfile(profile));
+  ++m_shown;
   m_file.reset();
   m_current = QString::fromStdString(found.name);
   m_named = QString::fromStdString(nameElsewhere(profile, found));
@@ -180,12 +182,11 @@ void AppConnections::test(const QString& name, std::function<void(ui::AgentTest)
   cancelTest();
   const auto profile = agents::LoadProfile(name.toStdString());
   if (!profile) return later<void>(std::move(done), profile.error());
-  m_test = std::make_unique<ClusterTest>(*profile, std::move(row), std::move(done));
+  m_test = new ClusterTest(*profile, std::move(row), std::move(done), this);
   m_test->start();
 }
 
 void AppConnections::cancelTest() {
-  // Deleted later: this may run inside one of its own callbacks.
   if (m_test) m_test->cancel();
 }
 
@@ -243,7 +244,10 @@ Status AppConnections::connectTo(const QString& name) { return open(name.toStdSt
 void AppConnections::closeConnection() {
   m_bridge.close();
   m_current.clear();
+  m_named.clear();
   m_profile.reset();
+  if (m_file) return;  // it stays shown
+  ++m_shown;
   m_model.clear();
   m_model.setLink(ui::LinkState::None, QString());
 }
@@ -379,24 +383,38 @@ void AppConnections::send(const ui::Request& request,
 
 void AppConnections::stopRequests() { m_bridge.stopRequests(); }
 
-Status AppConnections::openHistory(const QString& file) {
-  TESSERA_TRY(auto read, HistoryFile::read(file.toStdString()));
+// A file may have a hundred thousand rows per job.
+void AppConnections::openHistory(const QString& file, ui::Connections::Done<void> done) {
+  m_reading.post([this, file, done = std::move(done), shown = ++m_shown]() mutable {
+    QMetaObject::invokeMethod(
+        this,
+        [this, file, done = std::move(done), shown,
+         read = HistoryFile::read(file.toStdString())]() mutable {
+          if (shown != m_shown) return done(Cancelled("something else was chosen meanwhile"));
+          if (!read) return done(read.error());
+          show(std::move(*read), file);
+          done(OkStatus());
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void AppConnections::show(HistoryFile file, const QString& path) {
   m_bridge.close();
-  m_file = std::move(read);
-  m_model.clear(file);
-  m_model.setLink(ui::LinkState::Connected, file);
+  m_file = std::move(file);
+  m_model.clear(path);
+  m_model.setLink(ui::LinkState::Connected, path);
   m_model.setSnapshot(m_file->snapshot());
   for (const engine::Event& event : m_file->events) m_model.addEvent(event);
-  return OkStatus();
 }
 
 void AppConnections::closeHistory() {
+  ++m_shown;
   m_file.reset();
-  if (m_current.isEmpty()) {
-    m_model.clear();
-    return;
-  }
-  if (const auto status = open(m_current.toStdString()); !status)
+  m_model.clear();
+  if (m_named.isEmpty()) return;
+  // By the name under which it was opened: its profile may have another name, or none.
+  if (const auto status = open(m_named.toStdString()); !status)
     m_model.setLink(ui::LinkState::Lost, QString::fromStdString(status.error().message));
 }
 

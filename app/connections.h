@@ -6,6 +6,7 @@
 /// commands to the one that is shown.
 
 #include <QObject>
+#include <QPointer>
 #include <QTimer>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 
 #include "agents/client/cluster.h"
 #include "app/history_file.h"
+#include "app/task_thread.h"
 #include "ui/commands.h"
 #include "ui/connections.h"
 #include "ui/models/cluster_model.h"
@@ -63,7 +65,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   Result<QList<ui::KeyInfo>> keys() override;
   Result<ui::KeyInfo> makeKey(const QString& name, const QString& role) override;
   Result<QStringList> revokeKey(const QString& name, const QString& allowedFolder) override;
-  Status openHistory(const QString& file) override;
+  void openHistory(const QString& file, ui::Connections::Done<void> done) override;
   void closeHistory() override;
 
   void plan(const ui::PlanRequest& request,
@@ -105,6 +107,8 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void runInBackground(std::function<Outcome()> work, std::function<void(const Outcome&)> then);
   void startInBackground(std::function<Result<agents::Profile>()> start,
                          ui::Connections::Done<QString> done);
+  /// Shows a file that was read from `path`.
+  void show(HistoryFile file, const QString& path);
   /// Whether a cluster is being started or stopped, which this thread must not wait for.
   Status checkNotBusy() const;
   /// Runs tesseractl with these words; what it says is the error if it fails.
@@ -116,12 +120,14 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   ui::ClusterModel& m_model;
   Bridge& m_bridge;
   QString m_current;
-  QString m_named;  // as the command line names it: m_current, or the full path of the profile
+  QString m_named;  // m_current as the command line names it: its name, or its file's full path
   std::optional<agents::Profile> m_profile;  // of m_current
   std::set<std::string> m_addresses;         // of this machine
   std::optional<agents::Profile> m_forgotten;
-  std::unique_ptr<ClusterTest> m_test;
+  QPointer<ClusterTest> m_test;
   std::optional<HistoryFile> m_file;
+  std::uint64_t m_shown = 0;  // counts what was chosen to be shown: clusters and files
+  TaskThread m_reading;       // of history files
   bool m_isBusy = false;  // m_background works
   std::jthread m_background;
   QTimer m_progress;

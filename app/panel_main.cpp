@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QEventLoop>
 #include <QPushButton>
 #include <QTimer>
 #include <cerrno>
@@ -191,6 +192,18 @@ class EndsWithPanel {
   const std::string m_cluster;
 };
 
+/// Shows a history file and returns when it is read: a panel that cannot read its file shows none.
+Status readHistory(AppConnections& connections, const QString& file) {
+  QEventLoop loop;
+  Status opened;
+  connections.openHistory(file, [&](Status read) {
+    opened = std::move(read);
+    loop.quit();
+  });
+  loop.exec();
+  return opened;
+}
+
 /// Saves a picture of the window when the first snapshot is drawn, at the latest after 10 s.
 /// Without a cluster it does so at once.
 void shootWhenDrawn(ui::MainWindow& window, ui::ClusterModel& model, const PanelOptions& options,
@@ -357,7 +370,7 @@ int run(int argc, char** argv) {
   }
   // A profile or file that was given must exist. Without one the window shows what to do.
   const auto opened = options->history.isEmpty() ? connections.open(profile)
-                                                 : connections.openHistory(options->history);
+                                                 : readHistory(connections, options->history);
   if (!opened && (!options->profile.empty() || !options->history.isEmpty()))
     return wrong(opened.error(), 1);
   trace("connecting");

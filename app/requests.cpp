@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "agents/wire/convert.h"
-#include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/history_wire.h"
 #include "app/commands/job_past.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/measure.h"
 #include "app/commands/placement.h"
 #include "app/commands/tuner.h"
+#include "engine/history/query.h"
 #include "ptc/base/overloaded.h"
 #include "ptc/topology/topology.h"
 
@@ -264,6 +265,10 @@ Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
       [](const ui::ScenarioRequest&) -> Some { return std::nullopt; },  // several pages
       [](const ui::TuneRequest&) -> Some { return std::nullopt; }};
   return std::visit(set, request);
+}
+
+bool takesLong(const ui::Request& request) {
+  return std::holds_alternative<ui::TuneRequest>(request);
 }
 
 Result<ui::Answer> carryOut(const ui::Request& request, const agents::Profile& profile,

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "app/commands/session.h"
 #include "ptc/base/result.h"
 #include "ui/requests.h"
@@ -28,7 +29,11 @@ struct OneMessage {
 Result<std::optional<OneMessage>> messageOf(const ui::Request& request,
                                             const agents::Profile& profile);
 
+/// Whether carrying `request` out takes minutes or more, so that others must not wait for it.
+bool takesLong(const ui::Request& request);
+
 /// Carries out a request that takes no message or several, as tesseractl does. Blocks, for minutes.
+/// \param stop ends a request that takes long; the others end by themselves
 /// \param progress receives partial answers on the calling thread
 Result<ui::Answer> carryOut(const ui::Request& request, const agents::Profile& profile,
                             const std::stop_token& stop,

@@ -147,9 +147,9 @@ class Connections {
   /// refuses it. Returns the removed files.
   virtual Result<QStringList> revokeKey(const QString& name, const QString& allowedFolder) = 0;
 
-  /// Shows a history file instead of a cluster. The file is only read.
-  /// \error naming the file
-  virtual Status openHistory(const QString& file) = 0;
+  /// Reads a history file and then shows it instead of a cluster. The file is not changed.
+  /// \error naming the file; kCancelled if something else was chosen before it was read
+  virtual void openHistory(const QString& file, Done<void> done) = 0;
   /// Closes the history file and returns to the cluster shown before.
   virtual void closeHistory() = 0;
 };

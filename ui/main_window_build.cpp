@@ -194,7 +194,8 @@ void MainWindow::Impl::buildDesks() {
       ClusterChooser::Reactions{.rulesChanged = [this] { actions->refresh(); },
                                 .stateChanged = [this] { refreshNotices(); },
                                 .profilesChanged = [this] { followProfile(); },
-                                .showError = shows});
+                                .showError = shows,
+                                .say = says});
   items = std::make_unique<WindowItems>(
       WindowItems::Parts{*actions, *history->model(), *records->events()->model()},
       WindowItems::Reactions{

@@ -11,12 +11,15 @@
 #include <QTest>
 #include <QThread>
 #include <QTimer>
+#include <atomic>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <variant>
 
 #include "agents/net/socket.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "app/closing_thread.h"
 #include "app/requests.h"
 #include "tests/support/heartbeat.h"
 #include "tests/support/test_main.h"
@@ -178,6 +181,49 @@ class BridgeTest : public QObject {
     QCoreApplication::processEvents();
     QCOMPARE(answers, then);  // nothing comes after the bridge is gone
     QVERIFY(answers <= 5);
+  }
+
+  // "Save as Scenario" and the others of some seconds do not wait for a tuning, which takes hours.
+  void aTuningDelaysNoOtherRequest() {
+    SilentRegistrar registrar;
+    QVERIFY(registrar.SaveProfile(m_home->filePath("operator.key").toStdString()).has_value());
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    QVERIFY(bridge.open("silent").has_value());
+    QStringList answered;
+    ui::ClusterCommands& commands = bridge;
+    commands.ask(ui::TuneRequest{"gpt-mini"},
+                 [&](Result<ui::TuneAnswer>) { answered << QStringLiteral("tune"); });
+    // The profile answers this one, so that it waits for nothing but its thread.
+    commands.ask(ui::ProbeRequest{false},
+                 [&](Result<engine::Calibration>) { answered << QStringLiteral("probe"); });
+    QTRY_VERIFY_WITH_TIMEOUT(!answered.empty(), 60'000);
+    QCOMPARE(answered.front(), QStringLiteral("probe"));
+    QVERIFY(app::takesLong(ui::TuneRequest{}));
+    QVERIFY(!app::takesLong(ui::ScenarioRequest{}));
+  }
+
+  // A client's destructor may wait for the network.
+  void nobodyWaitsForWhatIsClosed() {
+    struct Slow {
+      std::atomic<bool>& mayEnd;
+      std::atomic<int>& ended;
+      Slow(std::atomic<bool>& may, std::atomic<int>& count) : mayEnd(may), ended(count) {}
+      ~Slow() {
+        mayEnd.wait(false);
+        ++ended;
+      }
+    };
+    std::atomic<bool> mayEnd = false;
+    std::atomic<int> ended = 0;
+    {
+      app::ClosingThread closing;
+      for (int i = 0; i < 3; ++i) closing.close(std::make_unique<Slow>(mayEnd, ended));
+      QCOMPARE(ended.load(), 0);
+      mayEnd = true;
+      mayEnd.notify_all();
+    }
+    QCOMPARE(ended.load(), 3);
   }
 
   // What the panel sends is what tesseractl sends.

@@ -8,8 +8,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <memory>
+#include <optional>
 
 #include "agents/sim/scenario_run.h"
+#include "agents/net/socket.h"
 #include "app/bridge.h"
 #include "app/cluster_test.h"
 #include "app/history_file.h"
@@ -30,6 +32,20 @@ const char* const kProfile =
     "\"events\": \"tcp://10.0.0.5:40002\", "
     "\"server_key\": \"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\", "
     "\"key_file\": \"/home/op/me.key\"}";
+
+/// What a history file is answered with; nothing if no answer came.
+std::optional<Status> opened(AppConnections& connections, const QString& file) {
+  std::optional<Status> answer;
+  connections.openHistory(file, [&](const Status& status) { answer = status; });
+  static_cast<void>(QTest::qWaitFor([&] { return answer.has_value(); }, 30'000));
+  return answer;
+}
+
+/// Writes an empty history.
+Status makeHistory(const QString& path) {
+  const auto made = engine::History::Open(path.toStdString());
+  return made ? OkStatus() : Status(made.error());
+}
 
 }  // namespace
 
@@ -230,7 +246,12 @@ class ConnectionsTest : public QObject {
     app::Bridge bridge(model);
     AppConnections connections(model, bridge);
     QSignalSpy events(&model, &ui::ClusterModel::eventsAdded);
-    QVERIFY(connections.openHistory(path));
+    // The thread of the window does not read it.
+    std::optional<Status> answer;
+    connections.openHistory(path, [&](const Status& status) { answer = status; });
+    QVERIFY(!model.isFile() && !answer);
+    QTRY_VERIFY(answer.has_value());
+    QVERIFY(answer->has_value());
     model.flush();
     QVERIFY(model.isFile());
     QCOMPARE(events.count(), 1);
@@ -253,9 +274,80 @@ class ConnectionsTest : public QObject {
     ui::ClusterModel model;
     app::Bridge bridge(model);
     AppConnections connections(model, bridge);
-    QVERIFY(!connections.openHistory(QStringLiteral("/no/such.sqlite")));
-    QVERIFY(!connections.openHistory(QStringLiteral("/proc/self/status")));
+    for (const char* file : {"/no/such.sqlite", "/proc/self/status"}) {
+      const auto answer = opened(connections, QString::fromLatin1(file));
+      QVERIFY2(answer && !*answer, file);
+    }
     QVERIFY(!model.isFile());
+  }
+
+  void theFileChosenLastIsShown() {
+    const QString first = m_home->filePath(QStringLiteral("first.sqlite")),
+                  second = m_home->filePath(QStringLiteral("second.sqlite"));
+    QVERIFY(makeHistory(first).has_value() && makeHistory(second).has_value());
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    std::optional<Status> early;
+    connections.openHistory(first, [&](const Status& status) { early = status; });
+    const auto late = opened(connections, second);
+    QVERIFY(late && *late);
+    QVERIFY(early && !*early);  // answered in the order of the questions
+    QCOMPARE(early->error().code, ErrorCode::kCancelled);
+    QCOMPARE(model.file(), second);
+    // Nothing is shown that was closed before it was read.
+    connections.openHistory(first, [&](const Status& status) { early = status; });
+    early.reset();
+    connections.closeHistory();
+    QTRY_VERIFY(early.has_value());
+    QVERIFY(!*early);
+    QVERIFY(!model.isFile());
+  }
+
+  // The file of a profile may be anywhere, and have another name than the cluster in it.
+  void aClosedFileGivesWayToTheProfileThatWasOpened() {
+    const QString history = m_home->filePath(QStringLiteral("past.sqlite"));
+    QVERIFY(makeHistory(history).has_value());
+    const QString keys = m_home->filePath(QStringLiteral("me.key"));
+    const agents::CurveKeys own = agents::NewCurveKeys();
+    QVERIFY(agents::SaveKeys(own, keys.toStdString()).has_value());
+    const QString path = m_home->filePath(QStringLiteral("mine.json"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(kProfile).replace("/home/op/me.key", keys.toUtf8()));
+    file.close();
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QVERIFY(connections.open(path.toStdString()).has_value());
+    const auto answer = opened(connections, history);
+    QVERIFY(answer && *answer);
+    connections.closeHistory();
+    QVERIFY(!model.isFile());
+    QCOMPARE(model.link(), ui::LinkState::Connecting);
+    QCOMPARE(model.linkDetail(), QStringLiteral("tcp://10.0.0.5:40001"));
+    QCOMPARE(connections.current(), QStringLiteral("lab-a"));
+
+    // A profile that is gone is said in an empty window, not over the closed file.
+    QVERIFY(*opened(connections, history));
+    QVERIFY(QFile::remove(path));
+    connections.closeHistory();
+    QVERIFY(!model.isFile() && !model.hasSnapshot());
+    QCOMPARE(model.link(), ui::LinkState::Lost);
+  }
+
+  void aFileStaysShownWhenItsClusterIsLeft() {
+    const QString history = m_home->filePath(QStringLiteral("past.sqlite"));
+    QVERIFY(makeHistory(history).has_value());
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QVERIFY(*opened(connections, history));
+    connections.closeConnection();
+    QCOMPARE(model.file(), history);
+    connections.closeHistory();
+    QVERIFY(!model.isFile());
+    QCOMPARE(model.link(), ui::LinkState::None);
   }
 
   // A file of a later version is not guessed at.
@@ -270,11 +362,11 @@ class ConnectionsTest : public QObject {
     ui::ClusterModel model;
     app::Bridge bridge(model);
     AppConnections connections(model, bridge);
-    const Status opened = connections.openHistory(path);
-    QVERIFY(!opened);
-    QVERIFY2(opened.error().message.find("version 99") != std::string::npos,
-             opened.error().message.c_str());
-    QVERIFY(opened.error().message.find(path.toStdString()) != std::string::npos);
+    const auto answer = opened(connections, path);
+    QVERIFY(answer && !*answer);
+    const std::string& message = answer->error().message;
+    QVERIFY2(message.find("version 99") != std::string::npos, message.c_str());
+    QVERIFY(message.find(path.toStdString()) != std::string::npos);
     QVERIFY(!model.isFile());
   }
 
@@ -312,6 +404,28 @@ class ConnectionsTest : public QObject {
         });
     QVERIFY(!done);
     QTRY_VERIFY(done);
+  }
+
+  // A test is kept until its client is closed, and no new one waits for that.
+  void testsThatHaveEndedAreGone() {
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    auto profile = connections.parse(QString::fromLatin1(kProfile));
+    QVERIFY(profile);
+    profile->keyFile = m_home->filePath(QStringLiteral("me.key"));
+    QVERIFY(agents::SaveKeys(agents::NewCurveKeys(), profile->keyFile.toStdString()).has_value());
+    QVERIFY(connections.add(*profile));
+    int ended = 0;
+    for (int i = 0; i < 3; ++i)
+      connections.test(
+          QStringLiteral("lab-a"), [](const ui::AgentTest&) {}, [&](Result<void>) { ++ended; });
+    QCOMPARE(ended, 2);  // each new one cancels the one before
+    connections.cancelTest();
+    QCOMPARE(ended, 3);
+    QTRY_VERIFY(connections.findChildren<app::ClusterTest*>().isEmpty());
+    connections.cancelTest();
+    QCOMPARE(ended, 3);
   }
 
  private:

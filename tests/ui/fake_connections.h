@@ -127,10 +127,11 @@ class FakeConnections : public ui::Connections {
   Result<QStringList> revokeKey(const QString& name, const QString& folder) override {
     return QStringList{folder + QLatin1Char('/') + name + QStringLiteral(".pub")};
   }
-  Status openHistory(const QString& file) override {
+  void openHistory(const QString& file, Done<void> done) override {
     opened = file;
-    return OkStatus();
+    done(historyAnswer);
   }
+  Status historyAnswer = OkStatus();
   void closeHistory() override { opened.clear(); }
 
  private:

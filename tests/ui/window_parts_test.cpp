@@ -484,6 +484,28 @@ class WindowPartsTest : public QObject {
     QVERIFY(reports.reportable() == nullptr);  // it has not ended
   }
 
+  void aHistoryFileIsReadBeforeItIsShown() {
+    test::FakeConnections connections;
+    ui::Settings settings;
+    QWidget window;
+    QStringList errors, said;
+    ui::ClusterChooser chooser(&connections, settings, {}, &window,
+                               {.rulesChanged = [] {},
+                                .stateChanged = [] {},
+                                .profilesChanged = [] {},
+                                .showError = [&](const QString& text) { errors << text; },
+                                .say = [&](const QString& text) { said << text; }});
+    chooser.openHistory(QStringLiteral("/srv/past.sqlite"));
+    QCOMPARE(connections.opened, QStringLiteral("/srv/past.sqlite"));
+    QCOMPARE(said, QStringList{QStringLiteral("Reading /srv/past.sqlite…")});
+    connections.historyAnswer = Cancelled("something else was chosen meanwhile");
+    chooser.openHistory(QStringLiteral("/srv/past.sqlite"));
+    QVERIFY(errors.isEmpty());
+    connections.historyAnswer = NotFound("/srv/past.sqlite does not exist");
+    chooser.openHistory(QStringLiteral("/srv/past.sqlite"));
+    QCOMPARE(errors, QStringList{QStringLiteral("/srv/past.sqlite does not exist")});
+  }
+
   void oneClusterStartsAtATime() {
     test::FakeConnections connections;
     ui::Settings settings;

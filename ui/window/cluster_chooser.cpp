@@ -92,9 +92,16 @@ void ClusterChooser::chooseHistoryFile() {
   const QString file =
       QFileDialog::getOpenFileName(m_window, tr("Open a history file"), m_mirrors,
                                    tr("History files (*.db *.sqlite);;All files (*)"));
-  if (file.isEmpty()) return;
-  if (const auto status = m_connections->openHistory(file); !status)
-    m_reactions.showError(localized(status.error().message));
+  if (!file.isEmpty()) openHistory(file);
+}
+
+void ClusterChooser::openHistory(const QString& file) {
+  m_reactions.say(tr("Reading %1…").arg(file));
+  m_connections->openHistory(file, [self = QPointer<ClusterChooser>(this)](const Status& read) {
+    // Who has chosen something else needs no word of it.
+    if (!self || read || read.error().code == ErrorCode::kCancelled) return;
+    self->m_reactions.showError(localized(read.error().message));
+  });
 }
 
 }  // namespace tessera::ui

@@ -28,6 +28,7 @@ class ClusterChooser : public QObject {
     std::function<void()> stateChanged;     // what a starting cluster does
     std::function<void()> profilesChanged;  // another profile is shown, or one was edited
     std::function<void(const QString&)> showError;
+    std::function<void(const QString&)> say = {};  // what goes on now, for some seconds
   };
 
   /// `connections` may be null: then every dialog stays closed, and nothing else is called. All
@@ -46,6 +47,8 @@ class ClusterChooser : public QObject {
   /// Asks for its size, then starts a simulated cluster and connects to it.
   void openSimulate();
   void chooseHistoryFile();
+  /// Shows this file once it is read.
+  void openHistory(const QString& file);
 
  private:
   void connectTo(const QString& profile);
