@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The parts of ui/window/ by themselves, each with the models it needs and no window around it.
+#include <QAccessible>
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
@@ -381,6 +382,64 @@ class WindowPartsTest : public QObject {
     QCOMPARE(shown.text(Notice::Error), QStringLiteral("It failed."));
     shown.notices.bar(Notice::Error)->actionButton()->click();
     QVERIFY(shown.text(Notice::Error).isEmpty());
+  }
+
+  // With each tick the bar is told the same again.
+  void aNoticeThatStaysKeepsTheFocus() {
+    Noticed shown;
+    QLineEdit work(&shown.parent);
+    shown.parent.show();
+    QVERIFY(QTest::qWaitForWindowActive(&shown.parent));
+    work.setFocus();
+    auto failed = test::PanelCluster();
+    failed.jobs.front().state = engine::JobState::kFailed;
+    shown.show(failed);
+    shown.model.setLink(ui::LinkState::Lost, QStringLiteral("timed out"));
+    shown.notices.refresh({});
+    QVERIFY(work.hasFocus());  // what appears takes nothing
+    QPushButton* retry = shown.notices.bar(Notice::Link)->actionButton();
+    QTest::mouseClick(retry, Qt::LeftButton);
+    QVERIFY(work.hasFocus());
+    retry->setFocus(Qt::TabFocusReason);
+    QVERIFY(retry->hasFocus());
+    for (int tick = 0; tick < 3; ++tick) {
+      shown.show(failed);
+      shown.notices.refresh({});
+      QVERIFY(retry->hasFocus());
+    }
+    // It goes back when the bar is gone.
+    shown.model.setLink(ui::LinkState::Connected, {});
+    shown.notices.refresh({});
+    QVERIFY(shown.text(Notice::Link).isEmpty());
+    QVERIFY(work.hasFocus());
+  }
+
+  void noticesAreAnnouncedOnce() {
+    static QList<QObject*> alerts;
+    alerts.clear();
+    const auto before = QAccessible::installUpdateHandler([](QAccessibleEvent* event) {
+      if (event->type() == QAccessible::Alert) alerts << event->object();
+    });
+    const auto restore = qScopeGuard([&] { QAccessible::installUpdateHandler(before); });
+    ui::NoticeBar bar;
+    using Tone = ui::Surface::Tone;
+    bar.say(Tone::Problem, QStringLiteral("Connection lost. The data shown is from 9 s ago."));
+    QCOMPARE(alerts, QList<QObject*>{&bar});
+    QCOMPARE(bar.accessibleName(), bar.text());
+    QAccessibleInterface* const seen = QAccessible::queryAccessibleInterface(&bar);
+    QCOMPARE(seen->role(), QAccessible::AlertMessage);
+    for (int age = 10; age < 13; ++age)
+      bar.say(Tone::Problem,
+              QStringLiteral("Connection lost. The data shown is from %1 s ago.").arg(age));
+    QCOMPARE(alerts.size(), 1);
+    QCOMPARE(bar.accessibleName(), bar.text());
+    bar.say(Tone::Problem, QStringLiteral("gpt-mini failed: out of memory"));
+    QCOMPARE(alerts.size(), 2);
+    bar.sayOrHide(std::nullopt);
+    QVERIFY(bar.isHidden());
+    QCOMPARE(alerts.size(), 2);
+    bar.sayOrHide(ui::NoticeWords{Tone::Problem, QStringLiteral("gpt-mini failed: out of memory")});
+    QCOMPARE(alerts.size(), 3);
   }
 
   void theStatePageTellsWhyThereIsNoCluster() {

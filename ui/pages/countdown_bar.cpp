@@ -12,7 +12,7 @@
 namespace tessera::ui {
 
 CountdownBar::CountdownBar(MoveControl& control, QWidget* parent)
-    : Surface(Tone::Warning, parent),
+    : AlertSurface(Tone::Warning, parent),
       m_control(control),
       m_text(new QLabel(this)),
       m_bar(new QProgressBar(this)),
@@ -25,6 +25,7 @@ CountdownBar::CountdownBar(MoveControl& control, QWidget* parent)
   m_bar->setFixedWidth(160);
   m_bar->setAccessibleName(tr("Time until the change starts"));
   m_stop->setFlat(true);
+  m_stop->setFocusPolicy(Qt::TabFocus);
   m_stop->setAccessibleName(tr("Stop the countdown"));
   row->addWidget(m_text, 1);
   row->addWidget(m_bar);
@@ -41,6 +42,7 @@ QString CountdownBar::text() const { return m_text->text(); }
 
 void CountdownBar::refresh() {
   const bool counting = m_control.isCountingDown();
+  const bool isNews = counting && !m_tick.isActive();
   setVisible(counting || m_control.isWaitingForPlan());
   if (!counting) {
     m_tick.stop();
@@ -53,6 +55,8 @@ void CountdownBar::refresh() {
   const int total = std::max(1, m_control.countdownMs());
   const int left = std::clamp(m_control.countdownLeftMs(), 0, total);
   m_text->setText(tr("The change starts in %1 s. Esc stops it.").arg((left + 999) / 1000));
+  setAccessibleName(m_text->text());
+  if (isNews) announce(this, m_text->text());
   m_bar->setRange(0, total);
   m_bar->setValue(total - left);
 }

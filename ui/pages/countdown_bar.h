@@ -7,7 +7,7 @@
 #include <QTimer>
 
 #include "ui/models/move_control.h"
-#include "ui/widgets/surface.h"
+#include "ui/widgets/alert_surface.h"
 
 class QLabel;
 class QProgressBar;
@@ -16,7 +16,7 @@ class QPushButton;
 namespace tessera::ui {
 
 /// Visible only while `control` counts down or waits for the plan before a countdown.
-class CountdownBar : public Surface {
+class CountdownBar : public AlertSurface {
   Q_OBJECT
 
  public:

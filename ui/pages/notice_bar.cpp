@@ -7,13 +7,25 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <algorithm>
+#include <iterator>
 
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
+namespace {
+
+/// What a text says, without its ages, counts and percentages.
+QString withoutNumbers(const QString& text) {
+  QString rest;
+  std::ranges::copy_if(text, std::back_inserter(rest), [](QChar c) { return !c.isDigit(); });
+  return rest;
+}
+
+}  // namespace
 
 NoticeBar::NoticeBar(QWidget* parent)
-    : Surface(Tone::Accent, parent),
+    : AlertSurface(Tone::Accent, parent),
       m_text(new QLabel(this)),
       m_command(new QLabel(this)),
       m_copy(new QPushButton(tr("Copy"), this)),
@@ -25,8 +37,10 @@ NoticeBar::NoticeBar(QWidget* parent)
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   m_command->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_copy->setFlat(true);
-  m_action->setFlat(true);
+  for (QPushButton* button : {m_copy, m_action}) {
+    button->setFlat(true);
+    button->setFocusPolicy(Qt::TabFocus);  // a click leaves the focus where it is
+  }
   row->addWidget(m_text, 1);
   row->addWidget(m_command);
   row->addWidget(m_copy);
@@ -42,22 +56,31 @@ NoticeBar::NoticeBar(QWidget* parent)
 
 QString NoticeBar::text() const { return m_text->text(); }
 
-void NoticeBar::say(Tone tone, const QString& text, const QString& action, const QString& command) {
-  setTone(tone);
-  m_text->setText(text);
+void NoticeBar::say(const NoticeWords& words) {
+  const bool isNews = isHidden() || words.tone != tone() ||
+                      withoutNumbers(words.text) != withoutNumbers(m_text->text());
+  setTone(words.tone);
+  m_text->setText(words.text);
   QString role = QStringLiteral("accent");
-  if (tone == Tone::Past) role.clear();
-  if (tone == Tone::Warning) role = QStringLiteral("warn");
-  if (tone == Tone::Problem) role = QStringLiteral("bad");
+  if (words.tone == Tone::Past) role.clear();
+  if (words.tone == Tone::Warning) role = QStringLiteral("warn");
+  if (words.tone == Tone::Problem) role = QStringLiteral("bad");
   setRole(m_text, role);
-  m_command->setText(command);
-  m_command->setVisible(!command.isEmpty());
-  m_copy->setVisible(!command.isEmpty());
-  m_copy->setAccessibleName(tr("Copy %1").arg(command));
-  m_action->setText(action);
-  m_action->setAccessibleName(action);
-  m_action->setVisible(!action.isEmpty());
+  m_command->setText(words.command);
+  m_command->setVisible(!words.command.isEmpty());
+  showPart(m_copy, !words.command.isEmpty());
+  m_copy->setAccessibleName(tr("Copy %1").arg(words.command));
+  m_action->setText(words.action);
+  m_action->setAccessibleName(words.action);
+  showPart(m_action, !words.action.isEmpty());
   show();
+  setAccessibleName(words.text);
+  if (isNews) announce(this, words.text);
+}
+
+void NoticeBar::sayOrHide(const std::optional<NoticeWords>& words) {
+  if (words) return say(*words);
+  hide();
 }
 
 }  // namespace tessera::ui

@@ -12,6 +12,7 @@
 
 #include "ui/format.h"
 #include "ui/theme.h"
+#include "ui/widgets/alert_surface.h"
 #include "ui/widgets/key_values.h"
 
 namespace tessera::ui {
@@ -219,7 +220,9 @@ void ProgressPanel::refresh() {
     m_bar->setVisible(!view.ended || view.tone == TxnView::Tone::Good);
   }
   refreshButtons();
+  const bool isNews = isHidden() || (view.ended && !wasEnded);
   show();
+  if (isNews) announce(this, view.headline);
   emit viewChanged();
   if (view.ended && !wasEnded) {
     // A failure stays until it is closed.

@@ -13,6 +13,7 @@
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
 #include "ui/views/views.h"
+#include "ui/widgets/alert_surface.h"
 #include "ui/widgets/tabbed_pane.h"
 #include "ui/window/cluster_state.h"
 
@@ -98,9 +99,18 @@ void CentrePane::setStale(double age, const QString& asOf) {
   for (View* view : m_views) view->setStale(age, asOf);
 }
 
+void CentrePane::announceDecision() {
+  const engine::JobStatus* job = m_decision->isHidden() ? nullptr : m_model.job();
+  const QString asking = job == nullptr ? QString() : QString::fromStdString(job->name);
+  if (asking == m_asking) return;
+  m_asking = asking;
+  if (!asking.isEmpty()) announce(m_decision, tr("%1 needs a decision").arg(asking));
+}
+
 void CentrePane::refresh(NoticeFacts facts, bool canConnect) {
   facts.countsDown = !m_countdown->isHidden();
   m_notices.refresh(facts);
+  announceDecision();
   const bool hasCluster = m_model.hasSnapshot() && !m_model.isFile();
   m_meshPage->setClusterShown(hasCluster || facts.moment || facts.source == LayoutSource::Lesson);
   showClusterState(m_meshPage->state(), m_model, facts.starting, canConnect);

@@ -68,6 +68,8 @@ class CentrePane : public Surface {
 
  private:
   void followTab();
+  /// Once for each decision.
+  void announceDecision();
 
   const ClusterModel& m_model;
   Notices m_notices;
@@ -77,6 +79,7 @@ class CentrePane : public Surface {
   TabbedPane* m_tabs;
   ColourBar* m_colours = nullptr;
   MeshPage* m_meshPage = nullptr;
+  QString m_asking;  // the job whose decision is announced
   std::vector<View*> m_views;
 };
 

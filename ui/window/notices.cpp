@@ -29,43 +29,46 @@ void Notices::showError(const QString& text) {
 bool Notices::hasCluster() const { return m_parts.model.hasSnapshot() && !m_parts.model.isFile(); }
 
 void Notices::refresh(const NoticeFacts& facts) {
-  refreshLink(facts);
+  bar(Notice::Link)->sayOrHide(linkWords(facts));
   refreshOperator();
-  refreshJob(hasCluster() && !facts.moment && facts.source != LayoutSource::Lesson);
+  const bool isPresent = !facts.moment && facts.source != LayoutSource::Lesson;
+  bar(Notice::Job)->sayOrHide(isPresent ? jobWords() : std::nullopt);
   refreshRecord();
   refreshSource(facts);
 }
 
-void Notices::refreshLink(const NoticeFacts& facts) {
+std::optional<NoticeWords> Notices::linkWords(const NoticeFacts& facts) const {
   const ClusterModel& model = m_parts.model;
-  NoticeBar* link = bar(Notice::Link);
-  link->hide();
   if (facts.starting) {
-    if (hasCluster())
-      link->say(Surface::Tone::Accent, tr("Starting a local cluster: %1").arg(*facts.starting));
-    return;
+    if (!hasCluster()) return std::nullopt;  // the page in the centre says it
+    return NoticeWords{Surface::Tone::Accent,
+                       tr("Starting a local cluster: %1").arg(*facts.starting)};
   }
   if (model.isFile()) {
-    link->say(Surface::Tone::Accent,
-              tr("This is a history file, not a live cluster: %1").arg(model.file()),
-              tr("Close the file"));
-    return;
+    return NoticeWords{Surface::Tone::Accent,
+                       tr("This is a history file, not a live cluster: %1").arg(model.file()),
+                       tr("Close the file")};
   }
-  if (!hasCluster()) return;
+  if (!hasCluster()) return std::nullopt;
   const QString detail = localized(model.linkDetail());
   const auto age = [&model] { return format::age(model.ageSeconds().value_or(0)); };
   if (model.link() == LinkState::Connected && model.isSilent()) {
-    link->say(Surface::Tone::Problem,
-              tr("The cluster is connected but silent. The data shown is from %1.").arg(age()),
-              tr("Reconnect"));
-  } else if (model.link() == LinkState::Lost) {
-    link->say(Surface::Tone::Problem,
-              tr("Connection lost. The data shown is from %1. %2").arg(age(), detail).trimmed(),
-              tr("Retry now"));
-  } else if (model.link() == LinkState::Refused) {
-    link->say(Surface::Tone::Problem, tr("The cluster refused the connection: %1").arg(detail),
-              tr("Retry now"));
+    return NoticeWords{Surface::Tone::Problem,
+                       tr("The cluster is connected but silent. The data shown is from %1.")
+                           .arg(age()),
+                       tr("Reconnect")};
   }
+  if (model.link() == LinkState::Lost) {
+    return NoticeWords{
+        Surface::Tone::Problem,
+        tr("Connection lost. The data shown is from %1. %2").arg(age(), detail).trimmed(),
+        tr("Retry now")};
+  }
+  if (model.link() == LinkState::Refused) {
+    return NoticeWords{Surface::Tone::Problem,
+                       tr("The cluster refused the connection: %1").arg(detail), tr("Retry now")};
+  }
+  return std::nullopt;
 }
 
 void Notices::refreshOperator() {
@@ -85,40 +88,42 @@ void Notices::refreshOperator() {
             tuning->isStopping ? QString() : tr("Stop and go back"));
 }
 
-void Notices::refreshJob(bool isShown) {
+std::optional<NoticeWords> Notices::jobWords() const {
   const ClusterModel& model = m_parts.model;
-  NoticeBar* notice = bar(Notice::Job);
-  notice->hide();
-  if (!isShown || model.link() != LinkState::Connected) return;
+  if (!hasCluster() || model.link() != LinkState::Connected) return std::nullopt;
   const engine::JobStatus* job = model.job();
-  if (job != nullptr && job->decision) return;  // its card says more
+  if (job != nullptr && job->decision) return std::nullopt;  // its card says more
   if (job == nullptr || job->state == engine::JobState::kStopped) {
-    notice->say(Surface::Tone::Accent, tr("No job is running. Start one:"), tr("Start a job…"),
-                m_parts.commandLine(
-                    {QStringLiteral("job"), QStringLiteral("start"), QStringLiteral("gpt-mini")}));
-    return;
+    return NoticeWords{
+        Surface::Tone::Accent, tr("No job is running. Start one:"), tr("Start a job…"),
+        m_parts.commandLine(
+            {QStringLiteral("job"), QStringLiteral("start"), QStringLiteral("gpt-mini")})};
   }
   const QString name = QString::fromStdString(job->name);
   if (job->state == engine::JobState::kFailed) {
     const QString reason =
         job->reason.empty() ? tr("the cluster gave no reason") : localized(job->reason);
-    notice->say(Surface::Tone::Problem, tr("%1 failed: %2").arg(name, reason));
-  } else if (job->state == engine::JobState::kSuspended) {
-    notice->say(Surface::Tone::Problem,
-                tr("%1 is suspended: %2").arg(name, localized(job->reason)));
-  } else if (job->state == engine::JobState::kUnknown) {
-    notice->say(Surface::Tone::Problem, localized(job->reason));
-  } else if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
-    notice->say(Surface::Tone::Accent, tr("%1 is starting: %2").arg(name, localized(job->reason)));
-  } else if (const engine::DeviceStatus* slow = model.slowestDevice(); slow != nullptr) {
-    const QString device = format::device(slow->id);
-    notice->say(
-        Surface::Tone::Warning,
-        tr("%1 is slow: it computes %2 per step, its peers %3. All GPUs of the job wait "
-           "for it.")
-            .arg(device, format::seconds(slow->busy_seconds), format::seconds(slow->peers_seconds)),
-        tr("Draft without %1").arg(device));
+    return NoticeWords{Surface::Tone::Problem, tr("%1 failed: %2").arg(name, reason)};
   }
+  if (job->state == engine::JobState::kSuspended) {
+    return NoticeWords{Surface::Tone::Problem,
+                       tr("%1 is suspended: %2").arg(name, localized(job->reason))};
+  }
+  if (job->state == engine::JobState::kUnknown)
+    return NoticeWords{Surface::Tone::Problem, localized(job->reason)};
+  if (job->state == engine::JobState::kStarting && !job->reason.empty()) {
+    return NoticeWords{Surface::Tone::Accent,
+                       tr("%1 is starting: %2").arg(name, localized(job->reason))};
+  }
+  const engine::DeviceStatus* slow = model.slowestDevice();
+  if (slow == nullptr) return std::nullopt;
+  const QString device = format::device(slow->id);
+  return NoticeWords{
+      Surface::Tone::Warning,
+      tr("%1 is slow: it computes %2 per step, its peers %3. All GPUs of the job wait "
+         "for it.")
+          .arg(device, format::seconds(slow->busy_seconds), format::seconds(slow->peers_seconds)),
+      tr("Draft without %1").arg(device)};
 }
 
 void Notices::refreshRecord() {

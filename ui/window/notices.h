@@ -21,6 +21,7 @@ namespace tessera::ui {
 class ClusterModel;
 class MoveControl;
 class NoticeBar;
+struct NoticeWords;
 class OperatorSeat;
 struct ChangeDiff;
 
@@ -65,11 +66,13 @@ class Notices {
   void showError(const QString& text);
 
  private:
-  void refreshLink(const NoticeFacts& facts);
   void refreshOperator();
-  void refreshJob(bool isShown);
   void refreshRecord();
   void refreshSource(const NoticeFacts& facts);
+  // What these bars say; nothing: they are hidden. A bar that stays is never hidden in between, or
+  // its button would lose the keyboard focus with every tick.
+  std::optional<NoticeWords> linkWords(const NoticeFacts& facts) const;
+  std::optional<NoticeWords> jobWords() const;
   /// Whether a cluster, not a file, is shown.
   bool hasCluster() const;
 
