@@ -8498,6 +8498,8 @@
     <message>
         <source>The picture is in %1.</source>
         <translation>Das Bild ist in %1.</translation>
+        <source>Reading %1…</source>
+        <translation>%1 wird gelesen…</translation>
     </message>
 </context>
 <context>
@@ -9088,6 +9090,10 @@ dieser Teil auf %5</translation>
     <message>
         <source>A change in rounds is not made by a drop: press Apply.</source>
         <translation>Eine Änderung in Runden geschieht nicht durch Ablegen: Anwenden drücken.</translation>
+    </message>
+    <message>
+        <source>Not enough memory on %1: %2, and %3 more.</source>
+        <translation>Zu wenig Speicher auf %1: %2 und %3 weitere.</translation>
     </message>
 </context>
 <context>
