@@ -17,11 +17,6 @@ namespace {
 
 using ptc::Axis;
 
-/// Micro-batches of one size.
-struct Passes {
-  std::int64_t count = 0, samples = 0;
-};
-
 /// The cores of one machine and the work of its ranks in one step.
 struct Machine {
   std::int64_t ranks = 0;
@@ -77,7 +72,7 @@ class Step {
     for (std::int64_t stage = 0; stage + 1 < pp_; ++stage) AddMessages(stage);
     // The two copies of a tied embedding: one message each way, one after the other.
     if (pp_ > 1 && model_.tied_head) {
-      const std::int64_t bytes = (model_.vocab + tp_ - 1) / tp_ * model_.width * 4;
+      const std::int64_t bytes = TiedBytes(model_, tp_);
       for (std::int64_t d = 0; d < dp_; ++d) {
         for (std::int64_t t = 0; t < tp_; ++t) {
           const std::size_t first = RankAt(0, d, t);
@@ -126,12 +121,6 @@ class Step {
   }
 
   std::int64_t ShareOf(std::int64_t d) const { return ShareOfBatch(batch_, d, dp_).size(); }
-
-  /// The passes of a share of the batch: full micro-batches, then one with the remainder.
-  std::array<Passes, 2> PassesOf(std::int64_t share) const {
-    const std::int64_t rest = share % samples_;
-    return {Passes{share / samples_, samples_}, Passes{rest > 0 ? 1 : 0, rest}};
-  }
 
   double PassSeconds(const PassWork& work) const {
     return calibration_.pass_seconds + work.layers * calibration_.layer_seconds +
@@ -183,7 +172,7 @@ class Step {
 
   ShareWork WorkOfShare(std::int64_t stage, std::int64_t share) const {
     ShareWork out;
-    for (const Passes& passes : PassesOf(share)) {
+    for (const Passes& passes : PassesOf(share, samples_)) {
       if (passes.count == 0) continue;
       const PassWork work = WorkOf(model_, tp_, stage, pp_, passes.samples);
       out.compute += ToDouble(passes.count) * PassSeconds(work);
@@ -241,7 +230,7 @@ class Step {
       if (ShareOf(d) != share) {
         share = ShareOf(d);
         seconds = {0, 0};
-        for (const Passes& passes : PassesOf(share)) {  // one message forward, one backward
+        for (const Passes& passes : PassesOf(share, samples_)) {  // one message forward, one backward
           const std::int64_t bytes = HiddenBytes(model_, passes.samples);
           for (const bool on_one_host : {false, true}) {
             seconds[on_one_host ? 1 : 0] +=
@@ -267,8 +256,8 @@ class Step {
     double seconds =
         work.tensor_reduces * ReduceSeconds(tp_, on_one_host, HiddenBytes(model_, samples));
     if (work.has_loss) {
-      seconds +=
-          ReduceSeconds(tp_, on_one_host, 4 * tokens) + ReduceSeconds(tp_, on_one_host, 8 * tokens);
+      seconds += ReduceSeconds(tp_, on_one_host, kLossMaxBytes * tokens) +
+                 ReduceSeconds(tp_, on_one_host, kLossSumBytes * tokens);
     }
     return seconds;
   }

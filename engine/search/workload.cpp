@@ -16,6 +16,11 @@ std::int64_t QkvRows(const GptConfig& model) {
   return model.width + 2 * (model.width / model.heads * model.num_kv_heads());
 }
 
+/// Elements of the embedding, or of the head, on the tp rank that has the most.
+std::int64_t VocabularyOf(const GptConfig& model, std::int64_t tp) {
+  return (model.vocab + tp - 1) / tp * model.width;
+}
+
 }  // namespace
 
 PassWork WorkOf(const GptConfig& model, std::int64_t tp, std::int64_t stage, std::int64_t stages,
@@ -52,7 +57,7 @@ std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t 
   const std::int64_t up = model.gated_mlp ? 2 * model.ffn : model.ffn;
   const std::int64_t cut = qkv * d + qkv + d * d + up * d + up + d * model.ffn;
   const std::int64_t whole = 4 * d + 2 * d;  // two norms, the biases of proj and fc2
-  const std::int64_t vocabulary = (model.vocab + tp - 1) / tp * d;
+  const std::int64_t vocabulary = VocabularyOf(model, tp);
   const bool first = stage == 0, last = stage == stages - 1;
   std::int64_t count = LayersOf(model, stage, stages) * (cut / tp + whole);
   if (first) count += vocabulary + model.sequence * d;
@@ -64,6 +69,15 @@ std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t 
 
 std::int64_t HiddenBytes(const GptConfig& model, std::int64_t samples) {
   return samples * model.sequence * model.width * static_cast<std::int64_t>(sizeof(float));
+}
+
+std::int64_t TiedBytes(const GptConfig& model, std::int64_t tp) {
+  return VocabularyOf(model, tp) * static_cast<std::int64_t>(sizeof(float));
+}
+
+std::array<Passes, 2> PassesOf(std::int64_t share, std::int64_t micro_batch) {
+  const std::int64_t rest = share % micro_batch;
+  return {Passes{share / micro_batch, micro_batch}, Passes{rest > 0 ? 1 : 0, rest}};
 }
 
 }  // namespace tessera::engine

@@ -5,6 +5,7 @@
 /// What one rank of the built-in model computes and sends, in counts that do not depend on
 /// measurements.
 
+#include <array>
 #include <cstdint>
 
 #include "engine/model/gpt.h"
@@ -34,5 +35,20 @@ std::int64_t ParametersOf(const GptConfig& model, std::int64_t tp, std::int64_t 
 
 /// Returns the bytes of one hidden state.
 std::int64_t HiddenBytes(const GptConfig& model, std::int64_t samples);
+
+/// The bytes per token of the two all-reduces of the loss over tp: the largest logit, then the sum
+/// of the exponentials and the logit of the target.
+inline constexpr std::int64_t kLossMaxBytes = 4, kLossSumBytes = 8;
+
+/// Returns the bytes of the part of a tied embedding that a tp rank has. The first and the last
+/// stage send it each other once in each direction.
+std::int64_t TiedBytes(const GptConfig& model, std::int64_t tp);
+
+/// Micro-batches of one size.
+struct Passes {
+  std::int64_t count = 0, samples = 0;
+};
+/// Returns the passes of a share of the batch: full micro-batches, then one with the remainder.
+std::array<Passes, 2> PassesOf(std::int64_t share, std::int64_t micro_batch);
 
 }  // namespace tessera::engine

@@ -2,8 +2,12 @@
 #include "engine/search/cost_model.h"
 
 #include <QTest>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "engine/search/enumerate.h"
+#include "engine/search/group_traffic.h"
 #include "engine/search/workload.h"
 #include "tests/engine/step_oracle.h"
 #include "tests/support/random.h"
@@ -140,6 +144,70 @@ class CostModelTest : public QObject {
           }
         }
       }
+    }
+  }
+
+  // With links that take a second per byte and nothing else, a step takes as many seconds as its
+  // groups send bytes.
+  void groupsSendWhatTheModelCharges_data() {
+    QTest::addColumn<QString>("mesh");
+    QTest::addColumn<bool>("zero");
+    for (const char* mesh : {"tp=2", "dp=2", "dp=3", "pp=2", "dp=3,tp=2", "tp=4,pp=2", "dp=2,tp=2,pp=4"})
+      for (const bool zero : {false, true})
+        QTest::addRow("%s%s", mesh, zero ? " ZeRO" : "") << QString(mesh) << zero;
+  }
+  void groupsSendWhatTheModelCharges() {
+    QFETCH(QString, mesh);
+    QFETCH(bool, zero);
+    const auto shape = *ptc::ParseMeshShape(mesh.toStdString());
+    Calibration calibration;
+    calibration.cores = 1;
+    calibration.all_cores_speed = 1;
+    calibration.layer_seconds = calibration.element_seconds = calibration.gradient_seconds =
+        calibration.update_seconds = calibration.step_seconds = 0;
+    calibration.flops_per_second = 1e300;
+    const engine::LinkCost perByte{0, 1};
+    calibration.shared_all_reduce = {perByte, perByte, perByte};
+    calibration.shared_gather = {perByte, perByte, perByte};
+    calibration.shared_send = perByte;
+    for (const bool tied : {false, true}) {
+      engine::JobSettings settings = Settings("gpt-mini");
+      settings.model.tied_head = tied;
+      const StepOptions options{.zero = zero};
+      VERIFY_OK(engine::CheckMesh(settings, shape, options));
+      const auto placed = On(shape, 64);
+      const StepCost cost = EstimateStep(settings, placed, options, {}, calibration);
+      const auto sum = [&](Axis axis) {
+        double bytes = 0;
+        for (int rank = 0; rank < placed.num_ranks(); ++rank) {
+          if (placed.Coordinate(rank, axis) != 0) continue;  // one rank of each group
+          bytes += static_cast<double>(engine::GroupBytes(settings, shape, options, rank, axis));
+        }
+        return bytes;
+      };
+      QCOMPARE(sum(Axis::kTp), cost.tensor);
+      QCOMPARE(sum(Axis::kDp) + sum(Axis::kPp), cost.reduction + cost.gather + cost.pipeline);
+      QCOMPARE(sum(Axis::kEp) + sum(Axis::kCp), 0.0);
+      for (const Axis axis : {Axis::kTp, Axis::kDp, Axis::kPp})
+        QCOMPARE(sum(axis) > 0, shape[axis] > 1);
+    }
+  }
+
+  // All ranks of a group say the same.
+  void aGroupHasOneSize() {
+    const engine::JobSettings settings = Settings("gpt-mini");
+    const auto shape = *ptc::ParseMeshShape("dp=3,tp=2,pp=2");
+    const auto placed = On(shape, 64);
+    for (const Axis axis : {Axis::kTp, Axis::kPp}) {
+      std::map<std::vector<std::int64_t>, std::set<std::int64_t>> sizes;  // by group
+      for (int rank = 0; rank < placed.num_ranks(); ++rank) {
+        std::vector<std::int64_t> group;
+        for (const Axis other : ptc::kAxes)
+          if (other != axis) group.push_back(placed.Coordinate(rank, other));
+        sizes[group].insert(engine::GroupBytes(settings, shape, {}, rank, axis));
+      }
+      QVERIFY(sizes.size() > 1);
+      for (const auto& [group, size] : sizes) QCOMPARE(size.size(), std::size_t{1});
     }
   }
 
