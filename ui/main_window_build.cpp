@@ -103,7 +103,8 @@ void MainWindow::Impl::buildDocks() {
   navigator = new Navigator(model, &window);
   navigatorDock = addDock(&window, "navigator", tr("Navigator"), navigator, Qt::LeftDockWidgetArea);
 
-  side = new SidePane({model, draft, plan, proposal, control, lessons, lessonRecords}, &window);
+  side = new SidePane({model, draft, plan, proposal, control, states, lessons, lessonRecords},
+                      &window);
   rightDock = addDock(&window, "side", tr("Inspector and plan"), side, Qt::RightDockWidgetArea);
 
   records = new RecordsPane({.model = model,

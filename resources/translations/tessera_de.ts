@@ -6675,6 +6675,28 @@
     <message>
         <source>connections closed because too many were open: %1</source>
         <translation>Verbindungen geschlossen, weil zu viele offen waren: %1</translation>
+        <source>%1 per step</source>
+        <translation>%1 pro Schritt</translation>
+    </message>
+    <message>
+        <source>%1 group</source>
+        <translation>%1-Gruppe</translation>
+    </message>
+    <message>
+        <source>%1 · %2</source>
+        <translation>%1 · %2</translation>
+    </message>
+    <message>
+        <source>By the cost model: each collective counts once, with the size of its operand.</source>
+        <translation>Nach dem Kostenmodell: Jede kollektive Operation zählt einmal, mit der Größe ihres Operanden.</translation>
+    </message>
+    <message>
+        <source>The program of the job decides what it sends.</source>
+        <translation>Das Programm des Jobs entscheidet, was es sendet.</translation>
+    </message>
+    <message>
+        <source>What the group sends in a step is not known yet.</source>
+        <translation>Was die Gruppe in einem Schritt sendet, ist noch nicht bekannt.</translation>
     </message>
 </context>
 <context>
@@ -8574,6 +8596,34 @@
     <message>
         <source>&amp;Zoom In</source>
         <translation>Ver&amp;größern</translation>
+    </message>
+    <message>
+        <source>tp: Tensor Parallel</source>
+        <translation>tp: Tensor-parallel</translation>
+    </message>
+    <message>
+        <source>dp: Data Parallel</source>
+        <translation>dp: Daten-parallel</translation>
+    </message>
+    <message>
+        <source>pp: Pipeline</source>
+        <translation>pp: Pipeline</translation>
+    </message>
+    <message>
+        <source>ep: Experts</source>
+        <translation>ep: Experten</translation>
+    </message>
+    <message>
+        <source>cp: Context</source>
+        <translation>cp: Kontext</translation>
+    </message>
+    <message>
+        <source>Communication Groups</source>
+        <translation>Kommunikationsgruppen</translation>
+    </message>
+    <message>
+        <source>Light up the GPUs with which the GPU under the pointer, or the current one, communicates along this axis</source>
+        <translation>Die GPUs aufleuchten lassen, mit denen die GPU unter dem Zeiger, sonst die aktuelle, entlang dieser Achse kommuniziert</translation>
     </message>
 </context>
 <context>

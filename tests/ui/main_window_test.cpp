@@ -21,11 +21,14 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/model/gpt.h"
+#include "engine/search/group_traffic.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/dialogs/typed_name_dialog.h"
+#include "ui/format.h"
 #include "ui/models/draft.h"
 #include "ui/pages/apply_sheet.h"
 #include "ui/pages/countdown_bar.h"
@@ -812,6 +815,64 @@ class MainWindowTest : public QObject {
     model.setSnapshot(test::IdleCluster(2, 4));
     navigator.refresh(model);
     QVERIFY(isUnfolded(0) && isUnfolded(1));
+  }
+
+  void aKeyLightsUpTheGroupsOfAnAxis() {
+    Panel panel;
+    ui::MeshView* mesh = panel.window->meshView();
+    QAction* byTp = panel.window->actions()->find(QStringLiteral("view.groupTp"));
+    QAction* byDp = panel.window->actions()->find(QStringLiteral("view.groupDp"));
+    mesh->setCurrent({0, 0});
+    QVERIFY(mesh->group().empty());
+    QTest::keyClick(mesh, Qt::Key_T);
+    QVERIFY(byTp->isChecked());
+    QCOMPARE(mesh->group(), (Set{{0, 0}, {0, 1}}));
+    QTest::mouseMove(mesh->viewport(), mesh->cellRect({0, 3}).center());
+    QTRY_COMPARE(mesh->group(), (Set{{0, 2}, {0, 3}}));
+    QTest::keyClick(mesh, Qt::Key_D);
+    QVERIFY(byDp->isChecked() && !byTp->isChecked());
+    QCOMPARE(mesh->group(), (Set{{0, 1}, {0, 3}}));
+    QTest::keyClick(mesh, Qt::Key_P);  // not cut along it
+    QVERIFY(mesh->group().empty());
+    QTest::keyClick(mesh, Qt::Key_P);
+    QVERIFY(!panel.window->actions()->find(QStringLiteral("view.groupPp"))->isChecked());
+    // The menu does the same, and the keyboard alone finds the group of the current GPU.
+    byDp->trigger();
+    QTest::mouseMove(mesh->viewport(), QPoint(1, 1));
+    QTRY_COMPARE(mesh->group(), (Set{{0, 0}, {0, 2}}));
+    QTest::keyClick(mesh, Qt::Key_D, Qt::ControlModifier);  // another command
+    QVERIFY(byDp->isChecked());
+  }
+
+  void theInspectorTellsWhatGroupsExchange() {
+    Panel panel;
+    auto* inspector = child<ui::Inspector>(panel);
+    panel.window->meshView()->setSelection({{0, 2}});
+    const QString unknown = QStringLiteral("n0g2–n0g3 · ") + ui::format::unknown();
+    QCOMPARE(inspector->facts()->value(QStringLiteral("tp group")), unknown);
+    QTRY_VERIFY(inspector->facts()->value(QStringLiteral("tp group")) != unknown);
+    engine::JobSettings settings;
+    settings.model = *engine::FindModel("gpt-mini");
+    const auto bytes = [&](ptc::Axis axis) {
+      const engine::JobStatus& job = *panel.model.job();
+      return ui::format::bytes(engine::GroupBytes(settings, job.mesh, job.options, 2, axis));
+    };
+    QCOMPARE(inspector->facts()->value(QStringLiteral("tp group")),
+             QStringLiteral("n0g2–n0g3 · %1 per step").arg(bytes(ptc::Axis::kTp)));
+    QCOMPARE(inspector->facts()->value(QStringLiteral("dp group")),
+             QStringLiteral("n0g0, n0g2 · %1 per step").arg(bytes(ptc::Axis::kDp)));
+    QVERIFY(inspector->facts()->value(QStringLiteral("pp group")).isEmpty());
+    // Ticks ask for nothing more.
+    const int calls = panel.commands.stateCalls;
+    auto cluster = test::PanelCluster();
+    for (int tick = 0; tick < 3; ++tick) {
+      ++cluster.jobs.front().step;
+      panel.setSnapshot(cluster);
+      test::settle();
+    }
+    QCOMPARE(panel.commands.stateCalls, calls);
+    panel.window->meshView()->setSelection({{1, 0}});
+    QVERIFY(inspector->facts()->value(QStringLiteral("tp group")).isEmpty());  // idle
   }
 
   void selectionIsSharedByMeshNavigatorAndInspector() {

@@ -2,6 +2,7 @@
 #include "ui/canvas/mesh_scene.h"
 
 #include <QTest>
+#include <set>
 
 #include "tests/support/test_main.h"
 #include "tests/ui/sample_clusters.h"
@@ -34,6 +35,38 @@ QString line(const MeshScene& scene, ptc::DeviceId id) {
 class MeshSceneTest : public QObject {
   Q_OBJECT
  private slots:
+  void groupsDifferInOneCoordinate() {
+    using ptc::Axis;
+    using Set = std::set<ptc::DeviceId>;
+    auto cluster = test::IdleCluster(2, 8);
+    ptc::MeshShape shape = test::Shape(2, 2, 1);
+    shape[Axis::kEp] = 2;
+    test::AddJob(&cluster, shape);  // ranks are row-major over (pp, dp, ep, cp, tp)
+    const MeshScene scene = makeScene(cluster, kJob);
+    QCOMPARE(groupAlong(scene, {0, 1}, Axis::kTp), (Set{{0, 0}, {0, 1}}));
+    QCOMPARE(groupAlong(scene, {0, 1}, Axis::kEp), (Set{{0, 1}, {0, 3}}));
+    QCOMPARE(groupAlong(scene, {0, 1}, Axis::kDp), (Set{{0, 1}, {0, 5}}));
+    QVERIFY(groupAlong(scene, {0, 1}, Axis::kPp).empty());  // not cut along it
+    QVERIFY(groupAlong(scene, {0, 1}, Axis::kCp).empty());
+    QVERIFY(groupAlong(scene, {1, 0}, Axis::kTp).empty());  // idle
+    QVERIFY(groupAlong(scene, {7, 0}, Axis::kTp).empty());  // unknown
+  }
+
+  // While a change runs, the ranks of now communicate; in a draft those to come.
+  void groupsAreThoseOfTheShownMesh() {
+    using ptc::Axis;
+    using Set = std::set<ptc::DeviceId>;
+    const MeshScene moving = makeScene(test::MovingCluster(), kJob);
+    QCOMPARE(groupAlong(moving, {0, 0}, Axis::kDp), (Set{{0, 0}, {0, 2}}));
+    QVERIFY(groupAlong(moving, {1, 0}, Axis::kDp).empty());
+    const auto cluster = test::SmallCluster();
+    const auto all = test::AllDevices(cluster);
+    const auto plan = test::GrowthPlan();
+    const MeshScene draft = makeScene(cluster, kJob, &all, &plan);
+    QCOMPARE(groupAlong(draft, {1, 0}, Axis::kDp), (Set{{0, 0}, {0, 2}, {1, 0}, {1, 2}}));
+    QCOMPARE(groupAlong(draft, {1, 0}, Axis::kTp), (Set{{1, 0}, {1, 1}}));
+  }
+
   void cells_data() {
     QTest::addColumn<MeshScene>("scene");
     QTest::addColumn<QString>("n0g1");

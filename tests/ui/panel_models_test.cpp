@@ -3,14 +3,18 @@
 #include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
 #include <memory>
 #include <string>
 
+#include "engine/search/group_traffic.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/panel_states.h"
 #include "ui/models/cluster_tree_model.h"
 #include "ui/models/event_table_model.h"
 #include "ui/models/history_table_model.h"
+#include "ui/models/job_groups.h"
 
 using namespace tessera;
 using Tester = QAbstractItemModelTester;
@@ -140,6 +144,43 @@ class PanelModelsTest : public QObject {
     QVERIFY2(changed.count() <= allowed, qPrintable(QString::number(changed.count())));
     QVERIFY(changed.count() >= 1);
     QVERIFY(updates > changed.count());
+  }
+
+  void aRankHasAGroupForEachAxis() {
+    using ptc::Axis;
+    engine::ClusterSnapshot cluster = test::PanelCluster();
+    const engine::JobStatus& job = cluster.jobs.front();  // 2 x 2 x 1
+    const auto facts = test::StatesOf(cluster).at(job.name);
+    const auto groups = ui::groupsOf(job, 2, facts);
+    QCOMPARE(groups.size(), std::size_t{2});
+    QCOMPARE(groups[0].axis, Axis::kTp);
+    QCOMPARE(groups[0].devices, (std::vector<ptc::DeviceId>{{0, 2}, {0, 3}}));
+    QCOMPARE(groups[1].axis, Axis::kDp);
+    QCOMPARE(groups[1].devices, (std::vector<ptc::DeviceId>{{0, 0}, {0, 2}}));
+    const auto settings = *engine::ParseJobSettings(facts->info.settings_json);
+    for (const ui::JobGroup& group : groups) {
+      QCOMPARE(group.bytes, std::optional(engine::GroupBytes(settings, job.mesh, job.options, 2,
+                                                             group.axis)));
+      QVERIFY(*group.bytes > 0);
+    }
+    // Nothing is told of what is not known: other programs, other layouts, no facts.
+    const auto areUnknown = [&](const engine::vfs::JobFactsPtr& known) {
+      const auto other = ui::groupsOf(job, 2, known);
+      return other.size() == 2 && std::ranges::all_of(other, [](const ui::JobGroup& group) {
+               return !group.bytes;
+             });
+    };
+    QVERIFY(areUnknown(nullptr));
+    engine::vfs::JobInfo info = facts->info;
+    ++info.epoch;
+    QVERIFY(areUnknown(engine::vfs::MakeFacts(info, nullptr)));
+    info = facts->info;
+    info.settings_json.clear();
+    QVERIFY(areUnknown(engine::vfs::MakeFacts(info, nullptr)));
+    // A job that opens its data has no devices yet.
+    engine::JobStatus waiting = job;
+    waiting.devices.clear();
+    QVERIFY(ui::groupsOf(waiting, 0, facts).empty());
   }
 
   // Who publishes a snapshot and all views share one value.

@@ -816,8 +816,8 @@ class WindowPartsTest : public QObject {
     ui::HistoryPage history(shown.commands);
     history.model()->setEntries(test::PanelHistory());
     ui::DraftProposal proposal(shown.draft, shown.model, shown.commands);
-    ui::SidePane pane({shown.model, shown.draft, shown.plan, proposal, shown.control, shown.lessons,
-                       shown.records},
+    ui::SidePane pane({shown.model, shown.draft, shown.plan, proposal, shown.control, shown.states,
+                       shown.lessons, shown.records},
                       nullptr);
     const auto page = [&]() -> QWidget* {
       pane.refresh(shown.presenter, history, shown.samples);

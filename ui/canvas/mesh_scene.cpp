@@ -247,6 +247,7 @@ void fillLiveCell(const View& view, const engine::DeviceStatus& device, Cell* ce
     view.now.put(cell);
   } else if (view.next.holds(cell->id)) {
     view.next.put(cell);
+    cell->upcoming = true;
   }
   if (!view.txn) {
     cell->state = member ? Cell::State::Healthy : Cell::State::Joining;

@@ -63,6 +63,7 @@ struct MeshScene {
     /// Index of colour and pattern by the scene's colouring; percent for a quantity.
     std::optional<int> swatch = {};
     int dp = 0, tp = 0, pp = 0, ep = 0, cp = 0;  // valid if `piece` is set
+    bool upcoming = false;  // rank and coordinates are of the mesh to which a running change leads
     QString label;                               // of the piece: "tp 0", "pp 1 · tp 0"
     QString replica;                             // which replica of it: "dp 1", "dp 1 · cp 0"
     std::int64_t used = 0;
@@ -155,6 +156,11 @@ void colourScene(MeshScene* scene, ColourBy by);
 /// Collects the cells in groups. Devices of the mesh are grouped by `by`, other jobs have a group
 /// each, and idle devices one per node. Devices whose stage or rack is not known are last.
 void groupScene(MeshScene* scene, GroupBy by);
+/// Returns the devices of the mesh that differ from `device` in the coordinate along `axis` only,
+/// with `device` itself: those with which its rank communicates along that axis. Empty if `device`
+/// has no place in the mesh, or the mesh is not cut along `axis`. Devices that join for a running
+/// change are in no group yet.
+std::set<ptc::DeviceId> groupAlong(const MeshScene& scene, ptc::DeviceId device, ptc::Axis axis);
 /// Marks the devices that differ from an earlier layout.
 void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
                const std::vector<ptc::DeviceId>& left, const std::vector<ptc::DeviceId>& moved);

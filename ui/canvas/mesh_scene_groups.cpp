@@ -143,6 +143,27 @@ std::vector<Group> stageGroups(const MeshScene& scene, const std::vector<Place>&
   return groups;
 }
 
+int coordinateAlong(const MeshCell& cell, ptc::Axis axis) {
+  switch (axis) {
+    case ptc::Axis::kPp:
+      return cell.pp;
+    case ptc::Axis::kDp:
+      return cell.dp;
+    case ptc::Axis::kEp:
+      return cell.ep;
+    case ptc::Axis::kCp:
+      return cell.cp;
+    case ptc::Axis::kTp:
+      return cell.tp;
+  }
+  return 0;
+}
+
+/// Whether the rank of the cell communicates with others.
+bool hasRank(const MeshCell& cell) {
+  return cell.inMesh && !cell.taken && cell.piece && !cell.upcoming;
+}
+
 }  // namespace
 
 bool MeshScene::hasRacks() const {
@@ -222,6 +243,22 @@ void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
       cell.mark = found == marks.end() ? MeshCell::Mark::None : found->second;
     }
   }
+}
+
+std::set<ptc::DeviceId> groupAlong(const MeshScene& scene, ptc::DeviceId device, ptc::Axis axis) {
+  std::set<ptc::DeviceId> group;
+  const MeshCell* of = scene.find(device);
+  if (of == nullptr || !hasRank(*of)) return group;
+  for (const MeshScene::Node& node : scene.nodes) {
+    for (const MeshCell& cell : node.cells) {
+      const bool isMember = hasRank(cell) && std::ranges::all_of(ptc::kAxes, [&](ptc::Axis each) {
+        return each == axis || coordinateAlong(cell, each) == coordinateAlong(*of, each);
+      });
+      if (isMember) group.insert(cell.id);
+    }
+  }
+  if (group.size() == 1) group.clear();
+  return group;
 }
 
 }  // namespace tessera::ui

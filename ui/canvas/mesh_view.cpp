@@ -97,7 +97,25 @@ void MeshView::setScene(MeshScene scene) {
     patch(scene);
   }
   if (flowsDiffer) reroute();
+  regroup();
   updateTimers();
+}
+
+void MeshView::setGroupAxis(std::optional<ptc::Axis> axis) {
+  if (axis == m_groupAxis) return;
+  m_groupAxis = axis;
+  regroup();
+}
+
+void MeshView::regroup() {
+  std::optional<ptc::DeviceId> of = m_hovered;
+  if (!of && m_highlighted.size() == 1) of = *m_highlighted.begin();  // pointed at in another view
+  if (!of) of = m_current;
+  std::set<ptc::DeviceId> group;
+  if (of && m_groupAxis) group = groupAlong(m_scene, *of, *m_groupAxis);
+  if (group == m_group) return;
+  m_group = std::move(group);
+  viewport()->update();
 }
 
 void MeshView::setReadOnly(bool readOnly) {
@@ -152,6 +170,7 @@ void MeshView::setHovered(std::optional<ptc::DeviceId> device) {
   } else {
     viewport()->update(dirty);
   }
+  regroup();
   emit hoveredChanged(device);
 }
 
@@ -159,6 +178,7 @@ void MeshView::setHighlighted(std::set<ptc::DeviceId> devices) {
   if (m_hovered) devices.erase(*m_hovered);  // drawn already
   if (devices == m_highlighted) return;
   m_highlighted = std::move(devices);
+  regroup();
   routeOwn();
   viewport()->update();
 }
@@ -168,6 +188,7 @@ void MeshView::setCurrent(ptc::DeviceId device) {
   ensureVisible(m_layout.cellRect(device));
   if (m_current == device) return;
   m_current = device;
+  regroup();
   viewport()->update();
   emit currentChanged(device);
   notifyAccessibleFocus(this, device);
@@ -436,6 +457,10 @@ void MeshView::paintEvent(QPaintEvent* event) {
   if (animating()) {
     drawing.paintDots(p, m_ownPaths.empty() ? m_paths : m_ownPaths,
                       static_cast<double>(m_clock.elapsed()) / 1000);
+  }
+  for (const ptc::DeviceId id : m_group) {
+    const QRect rect = m_layout.cellRect(id);
+    if (rect.intersects(visible)) drawing.paintMember(p, rect);
   }
   for (const ptc::DeviceId id : m_selection) {
     const QRect rect = m_layout.cellRect(id);

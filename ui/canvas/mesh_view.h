@@ -32,7 +32,8 @@ class ScenePainter;
 /// marks devices, `pasteSwap` requests a swap with the selected ones.
 ///
 /// Keys: Ctrl+X and Ctrl+V cut and paste, arrows move the current cell, Ctrl+arrows by node, Shift
-/// extends, Space requests a toggle of the selection between mesh and pool, N selects the node,
+/// extends, Space requests a toggle of the selection between mesh and pool, N selects the node, T, D,
+/// P, E and C request the groups along an axis,
 /// Ctrl+A all, Home/End, Enter activates, Shift+F10 opens the context menu, + − 0 zoom, F fits the
 /// selection and, pressed again, everything. The owner handles Esc.
 class MeshView : public QAbstractScrollArea {
@@ -69,6 +70,11 @@ class MeshView : public QAbstractScrollArea {
   void setSelection(std::set<ptc::DeviceId> devices);
   /// Frames devices that another view has under the pointer.
   void setHighlighted(std::set<ptc::DeviceId> devices);
+  /// Lights up the devices with which the device under the pointer, or else the current one,
+  /// communicates along this axis; nothing: none are lit up.
+  void setGroupAxis(std::optional<ptc::Axis> axis);
+  /// The devices that are lit up.
+  const std::set<ptc::DeviceId>& group() const { return m_group; }
   std::optional<ptc::DeviceId> current() const { return m_current; }
   /// Moves the focus mark and scrolls to it. Emits currentChanged if the device differs.
   void setCurrent(ptc::DeviceId device);
@@ -126,6 +132,8 @@ class MeshView : public QAbstractScrollArea {
   /// A gesture cannot be carried out, as one sentence.
   void refused(const QString& reason);
   void activated(tessera::ptc::DeviceId device);
+  /// The key of an axis was pressed.
+  void axisRequested(tessera::ptc::Axis axis);
   void contextMenuRequested(tessera::ptc::DeviceId device, QPoint globalPosition);
 
  protected:
@@ -177,6 +185,7 @@ class MeshView : public QAbstractScrollArea {
   void setHovered(std::optional<ptc::DeviceId> device);
   void reroute();
   void routeOwn();
+  void regroup();
   void renderCells();
   void renderFlows();
   void updateTimers();
@@ -218,6 +227,8 @@ class MeshView : public QAbstractScrollArea {
   std::optional<ptc::DeviceId> m_anchor;  // the start of an extension with Shift
   std::optional<ptc::DeviceId> m_hovered;
   std::set<ptc::DeviceId> m_highlighted;
+  std::optional<ptc::Axis> m_groupAxis;
+  std::set<ptc::DeviceId> m_group;  // along it
   std::vector<ptc::DeviceId> m_cut;
 
   Press m_press = Press::None;

@@ -34,6 +34,24 @@ std::optional<double> distanceTowards(int key, QPoint from, QPoint to) {
   return ahead + 3.0 * aside;
 }
 
+/// The axis whose groups a key lights up.
+std::optional<ptc::Axis> axisOfKey(int key) {
+  switch (key) {
+    case Qt::Key_T:
+      return ptc::Axis::kTp;
+    case Qt::Key_D:
+      return ptc::Axis::kDp;
+    case Qt::Key_P:
+      return ptc::Axis::kPp;
+    case Qt::Key_E:
+      return ptc::Axis::kEp;
+    case Qt::Key_C:
+      return ptc::Axis::kCp;
+    default:
+      return std::nullopt;
+  }
+}
+
 bool isArrow(int key) {
   return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
 }
@@ -185,6 +203,8 @@ void MeshView::keyPressEvent(QKeyEvent* event) {
     setZoom(1);
   } else if (key == Qt::Key_F && plain) {
     frameSelection();
+  } else if (const auto axis = axisOfKey(key); axis && modifiers == Qt::NoModifier) {
+    emit axisRequested(*axis);
   } else {
     QAbstractScrollArea::keyPressEvent(event);
     event->ignore();  // so that other keys, such as Esc, reach the window

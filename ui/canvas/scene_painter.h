@@ -42,6 +42,8 @@ class ScenePainter {
 
   void paintSelected(QPainter& painter, const QRect& cell) const;
   void paintHovered(QPainter& painter, const QRect& cell) const;
+  /// Paints a member of the communication group that is lit up.
+  void paintMember(QPainter& painter, const QRect& cell) const;
   void paintCurrent(QPainter& painter, const QRect& cell) const;
   /// Paints the outline of the side that would receive the drop.
   void paintDropTarget(QPainter& painter, bool intoMesh) const;

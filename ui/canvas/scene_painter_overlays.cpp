@@ -79,6 +79,18 @@ void ScenePainter::paintSelected(QPainter& p, const QRect& cell) const {
               Qt::NoBrush);
 }
 
+// A wash and a ring: the colour and pattern below stay recognisable, and the ring is no selection.
+void ScenePainter::paintMember(QPainter& p, const QRect& cell) const {
+  const int side = std::min(cell.width(), cell.height());
+  QColor wash = m_theme.warn;
+  wash.setAlphaF(0.28F);
+  const double radius = side < 16   ? 1
+                        : side < 36 ? 3
+                        : side < 60 ? 6
+                                    : m_layout.metrics().cellRadius;
+  roundedRect(p, onPixels(cell), radius, QPen(m_theme.warn, canvasLine(side < 16 ? 1 : 2)), wash);
+}
+
 void ScenePainter::paintHovered(QPainter& p, const QRect& cell) const {
   const int side = std::min(cell.width(), cell.height());
   const double radius = side < 16   ? 1

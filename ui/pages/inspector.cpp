@@ -14,6 +14,7 @@
 #include "ui/format.h"
 #include "ui/models/change_view.h"
 #include "ui/models/device_names.h"
+#include "ui/models/job_groups.h"
 #include "ui/models/operator_seat.h"
 #include "ui/sentences.h"
 #include "ui/widgets/flow_bars.h"
@@ -203,6 +204,7 @@ std::vector<KeyValues::Row> Inspector::deviceRows(ptc::DeviceId id) const {
         {tr("same shards on"), others.empty() ? tr("no other GPU") : deviceNames(others),
          others.empty() ? QStringLiteral("warn") : QString(),
          tr("%1 replicas of the shards on this GPU").arg(format::count(std::ssize(others) + 1))});
+    addGroupRows(*job, *device->rank, &rows);
   } else {
     rows.push_back({tr("job"), device->joining ? tr("joining") : tr("none, idle")});
   }
@@ -276,6 +278,46 @@ void Inspector::addStepRows(const engine::JobStatus& job, const engine::DeviceSt
                    format::percent(waits),
                    {},
                    tr("share of a step in which this GPU waits for others or for data")});
+}
+
+Inspector::~Inspector() {
+  if (m_states) m_states->setActive(this, false);
+}
+
+void Inspector::setStates(JobStates* states) {
+  m_states = states;
+  connect(states, &JobStates::changed, this, [this] { refresh(); });
+  refresh();
+}
+
+const engine::JobStatus* Inspector::selectedJob() const {
+  if (m_selection.size() != 1) return nullptr;
+  const engine::DeviceStatus* device = m_model->findDevice(*m_selection.begin());
+  return device == nullptr || device->joining ? nullptr : m_model->findJob(device->job);
+}
+
+engine::vfs::JobFactsPtr Inspector::factsOf(const engine::JobStatus& job) const {
+  if (!m_states) return nullptr;
+  const auto found = m_states->jobs().find(job.name);
+  return found == m_states->jobs().end() ? nullptr : found->second;
+}
+
+void Inspector::addGroupRows(const engine::JobStatus& job, int rank,
+                             std::vector<KeyValues::Row>* rows) const {
+  const engine::vfs::JobFactsPtr facts = factsOf(job);
+  for (const JobGroup& group : groupsOf(job, rank, facts)) {
+    const QString axis = QString::fromStdString(std::string(ptc::ToString(group.axis)));
+    const QString bytes =
+        group.bytes ? tr("%1 per step").arg(format::bytes(*group.bytes)) : format::unknown();
+    rows->push_back(
+        {tr("%1 group").arg(axis),
+         tr("%1 · %2").arg(deviceNames(group.devices), bytes),
+         {},
+         group.bytes ? tr("By the cost model: each collective counts once, with the size of its "
+                          "operand.")
+         : facts     ? tr("The program of the job decides what it sends.")
+                     : tr("What the group sends in a step is not known yet.")});
+  }
 }
 
 std::vector<KeyValues::Row> Inspector::linkRows(const ChosenLink& link) {
@@ -525,6 +567,7 @@ void Inspector::refresh(const ClusterModel& shown, bool past) {
 }
 
 void Inspector::refresh() {
+  if (m_states) m_states->setActive(this, !m_past && selectedJob() != nullptr);
   const engine::ClusterSnapshot& snapshot = m_model->snapshot();
   Memory memory;
   for (const ptc::DeviceId id : m_selection) {

@@ -4,10 +4,12 @@
 /// \file
 /// The right pane in Live and in the past: the properties of the selected GPU, node or job.
 
+#include <QPointer>
 #include <optional>
 #include <set>
 
 #include "ui/models/cluster_model.h"
+#include "ui/models/job_states.h"
 #include "ui/views/chosen_link.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/surface.h"
@@ -25,6 +27,9 @@ class Inspector : public Surface {
 
  public:
   explicit Inspector(const ClusterModel& model, QWidget* parent = nullptr);
+  ~Inspector() override;
+  /// From then on the inspector requests what jobs hold while it shows a GPU of one.
+  void setStates(JobStates* states);
   /// Shows one GPU, one node, several GPUs or, without a selection, the cluster and its job.
   void setSelection(const std::set<ptc::DeviceId>& devices);
   /// Shows a link of the Links view while no GPU is selected.
@@ -42,6 +47,11 @@ class Inspector : public Surface {
   std::vector<KeyValues::Row> deviceRows(ptc::DeviceId device) const;
   static void addStepRows(const engine::JobStatus& job, const engine::DeviceStatus& device,
                           std::vector<KeyValues::Row>* rows);
+  /// The groups of a rank, with what each exchanges in a step.
+  void addGroupRows(const engine::JobStatus& job, int rank, std::vector<KeyValues::Row>* rows) const;
+  /// The job that runs on the only selected GPU; null: there is none.
+  const engine::JobStatus* selectedJob() const;
+  engine::vfs::JobFactsPtr factsOf(const engine::JobStatus& job) const;
   static std::vector<KeyValues::Row> linkRows(const ChosenLink& link);
   std::vector<KeyValues::Row> selectionRows() const;
   std::vector<KeyValues::Row> clusterRows() const;
@@ -55,6 +65,7 @@ class Inspector : public Surface {
 
   const ClusterModel* m_model;
   bool m_past = false;
+  QPointer<JobStates> m_states;
   std::set<ptc::DeviceId> m_selection;
   std::optional<ChosenLink> m_link;
   QLabel* m_title;

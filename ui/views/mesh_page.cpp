@@ -11,6 +11,7 @@ namespace tessera::ui {
 MeshPage::MeshPage(const ViewContext& context, QWidget* parent)
     : QStackedWidget(parent),
       m_selection(context.selection),
+      m_rulesChanged(context.rulesChanged),
       m_mesh(new MeshView(this)),
       m_state(new StatePage(this)) {
   addWidget(m_mesh);
@@ -23,6 +24,15 @@ MeshPage::MeshPage(const ViewContext& context, QWidget* parent)
   connect(&m_selection, &SelectionModel::devicesChanged, this, &MeshPage::follow);
   connect(&m_selection, &SelectionModel::hoveredChanged, this,
           [this] { m_mesh->setHighlighted(m_selection.hovered()); });
+  connect(m_mesh, &MeshView::axisRequested, this, &MeshPage::toggleAxis);
+  connect(&m_selection, &SelectionModel::axisChanged, this, [this] {
+    m_mesh->setGroupAxis(m_selection.axis());
+    if (m_rulesChanged) m_rulesChanged();
+  });
+}
+
+void MeshPage::toggleAxis(ptc::Axis axis) {
+  m_selection.setAxis(m_selection.axis() == axis ? std::nullopt : std::optional(axis));
 }
 
 void MeshPage::setClusterShown(bool shown) {
@@ -65,6 +75,37 @@ QList<View::Command> MeshPage::commands() {
                      zoom("view.fit", tr("&Fit All"), tr("Show the whole mesh"), "fit", "0",
                           [this] { m_mesh->setZoom(1.0); })};
   all.first().first.separatorBefore = true;
+  return all + groupCommands();
+}
+
+QList<View::Command> MeshPage::groupCommands() {
+  struct Entry {
+    ptc::Axis axis;
+    const char* id;
+    QString text;
+    const char* key;
+  };
+  const Entry entries[] = {
+      {ptc::Axis::kTp, "view.groupTp", tr("tp: Tensor Parallel"), "T"},
+      {ptc::Axis::kDp, "view.groupDp", tr("dp: Data Parallel"), "D"},
+      {ptc::Axis::kPp, "view.groupPp", tr("pp: Pipeline"), "P"},
+      {ptc::Axis::kEp, "view.groupEp", tr("ep: Experts"), "E"},
+      {ptc::Axis::kCp, "view.groupCp", tr("cp: Context"), "C"}};
+  QList<Command> all;
+  for (const Entry& entry : entries) {
+    ActionRegistry::Spec spec;
+    spec.id = QLatin1String(entry.id);
+    spec.menu = Menus::view();
+    spec.submenu = tr("Communication Groups");
+    spec.text = entry.text;
+    spec.statusTip = tr("Light up the GPUs with which the GPU under the pointer, or the current "
+                        "one, communicates along this axis");
+    spec.shortcuts = {QKeySequence(QLatin1String(entry.key))};
+    spec.canvasKey = true;
+    spec.checkable = true;
+    spec.checked = [this, axis = entry.axis] { return m_selection.axis() == axis; };
+    all << Command{std::move(spec), [this, axis = entry.axis] { toggleAxis(axis); }};
+  }
   return all;
 }
 

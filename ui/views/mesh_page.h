@@ -5,6 +5,7 @@
 /// The view "Mesh": the canvas with nodes and GPUs, or the state page while there is no cluster.
 
 #include <QStackedWidget>
+#include <functional>
 
 #include "ui/views/view.h"
 
@@ -38,8 +39,12 @@ class MeshPage : public QStackedWidget, public View {
 
  private:
   void follow();
+  /// Lights up the groups along `axis`, or none if they are lit up.
+  void toggleAxis(ptc::Axis axis);
+  QList<Command> groupCommands();
 
   SelectionModel& m_selection;
+  std::function<void()> m_rulesChanged;
   MeshView* m_mesh;
   StatePage* m_state;
 };

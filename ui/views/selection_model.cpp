@@ -23,6 +23,12 @@ void SelectionModel::setChange(std::optional<std::int64_t> txn) {
   emit changeChanged();
 }
 
+void SelectionModel::setAxis(std::optional<ptc::Axis> axis) {
+  if (axis == m_axis) return;
+  m_axis = axis;
+  emit axisChanged();
+}
+
 void SelectionModel::setLink(std::optional<ChosenLink> link) {
   if (link == m_link) return;
   m_link = std::move(link);

@@ -27,6 +27,8 @@ class SelectionModel : public QObject {
   const Devices& hovered() const { return m_hovered; }
   /// The selected transaction of the history.
   std::optional<std::int64_t> change() const { return m_change; }
+  /// The axis along which communication groups are lit up; nothing: none are.
+  std::optional<ptc::Axis> axis() const { return m_axis; }
   /// The link chosen in the Links view.
   const std::optional<ChosenLink>& link() const { return m_link; }
 
@@ -35,17 +37,20 @@ class SelectionModel : public QObject {
   void setHovered(Devices devices);
   void setChange(std::optional<std::int64_t> txn);
   void setLink(std::optional<ChosenLink> link);
+  void setAxis(std::optional<ptc::Axis> axis);
 
  signals:
   void devicesChanged();
   void hoveredChanged();
   void changeChanged();
   void linkChanged();
+  void axisChanged();
 
  private:
   Devices m_devices, m_hovered;
   std::optional<std::int64_t> m_change;
   std::optional<ChosenLink> m_link;
+  std::optional<ptc::Axis> m_axis;
 };
 
 }  // namespace tessera::ui

@@ -30,6 +30,7 @@ SidePane::SidePane(const Parts& parts, QWidget* parent)
        std::initializer_list<QWidget*>{m_inspector, m_plan, m_details, m_comparison, m_lesson}) {
     addWidget(page);
   }
+  m_inspector->setStates(&parts.states);
   setMinimumWidth(290);
 }
 

@@ -16,6 +16,7 @@ class DraftPlan;
 class DraftProposal;
 class HistoryPage;
 class Inspector;
+class JobStates;
 class LessonPane;
 class LessonRecords;
 class LessonSession;
@@ -32,6 +33,7 @@ class SidePane : public QStackedWidget {
     DraftPlan& plan;
     DraftProposal& proposal;
     MoveControl& control;
+    JobStates& states;
     LessonSession& lessons;
     LessonRecords& lessonRecords;
   };
