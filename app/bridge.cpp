@@ -140,8 +140,7 @@ Status Bridge::open(const std::string& profile) {
   };
   handlers.snapshot = [this, later](std::shared_ptr<const engine::ClusterSnapshot> snapshot) {
     later([this, snapshot = std::move(snapshot)] {
-      if (m_mirror && snapshot->simulation)
-        m_mirror->setSimulated(snapshot->simulation->hardware);
+      if (m_mirror && snapshot->simulation) m_mirror->setSimulated(snapshot->simulation->hardware);
       m_model.setSnapshot(snapshot);
     });
   };

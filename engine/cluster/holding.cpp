@@ -14,15 +14,27 @@ Holding HoldingOf(const ptc::Layout& layout, int rank) {
   const auto& tensors = layout.collection().tensors();
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     const ptc::TensorRole role = tensors[t].role;
-    std::int64_t bytes = 0;
+    std::int64_t elements = 0;
     for (const ptc::Box& box : layout.Boxes(rank, static_cast<int>(t))) {
       ++holding.pieces;
-      bytes += box.num_elements() * ptc::SizeBytes(tensors[t].dtype);
+      elements += box.num_elements();
     }
-    if (role == ptc::TensorRole::kParam) holding.parameter_bytes += bytes;
-    if (role == ptc::TensorRole::kMaster || role == ptc::TensorRole::kExpAvg ||
-        role == ptc::TensorRole::kExpAvgSq) {
-      holding.optimizer_bytes += bytes;
+    const std::int64_t bytes = elements * ptc::SizeBytes(tensors[t].dtype);
+    switch (role) {
+      case ptc::TensorRole::kParam:
+        holding.parameter_bytes += bytes;
+        holding.gradient_bytes += elements * static_cast<std::int64_t>(sizeof(float));
+        break;
+      case ptc::TensorRole::kMaster:
+      case ptc::TensorRole::kExpAvg:
+      case ptc::TensorRole::kExpAvgSq:
+        holding.optimizer_bytes += bytes;
+        break;
+      case ptc::TensorRole::kBuffer:
+      case ptc::TensorRole::kRng:
+      case ptc::TensorRole::kScalar:
+        holding.other_bytes += bytes;
+        break;
     }
   }
   return holding;

@@ -230,7 +230,8 @@ class Step {
       if (ShareOf(d) != share) {
         share = ShareOf(d);
         seconds = {0, 0};
-        for (const Passes& passes : PassesOf(share, samples_)) {  // one message forward, one backward
+        // One message forward, one backward.
+        for (const Passes& passes : PassesOf(share, samples_)) {
           const std::int64_t bytes = HiddenBytes(model_, passes.samples);
           for (const bool on_one_host : {false, true}) {
             seconds[on_one_host ? 1 : 0] +=

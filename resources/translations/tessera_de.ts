@@ -8525,6 +8525,37 @@
     </message>
 </context>
 <context>
+    <name>tessera::ui::MemoryUse</name>
+    <message>
+        <source>parameters</source>
+        <translation>Parameter</translation>
+    </message>
+    <message>
+        <source>gradients</source>
+        <translation>Gradienten</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>Optimizer</translation>
+    </message>
+    <message>
+        <source>other state</source>
+        <translation>anderer Zustand</translation>
+    </message>
+    <message>
+        <source>gradients and other state</source>
+        <translation>Gradienten und anderer Zustand</translation>
+    </message>
+    <message>
+        <source>staging</source>
+        <translation>Zwischenspeicher</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>frei</translation>
+    </message>
+</context>
+<context>
     <name>tessera::ui::Menus</name>
     <message>
         <source>&amp;File</source>
@@ -9603,6 +9634,37 @@ Bytes %2 bis %3, %4
     <message>
         <source>%1 bytes</source>
         <translation>%1 Bytes</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::PlanMemory</name>
+    <message>
+        <source>now</source>
+        <translation>jetzt</translation>
+    </message>
+    <message>
+        <source>during the move</source>
+        <translation>während des Umzugs</translation>
+    </message>
+    <message>
+        <source>after it</source>
+        <translation>danach</translation>
+    </message>
+    <message>
+        <source>Memory of %1, the fullest during the move</source>
+        <translation>Speicher von %1, der vollsten GPU während des Umzugs</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>belegt</translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation>fehlt</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>frei</translation>
     </message>
 </context>
 <context>

@@ -152,7 +152,8 @@ class CostModelTest : public QObject {
   void groupsSendWhatTheModelCharges_data() {
     QTest::addColumn<QString>("mesh");
     QTest::addColumn<bool>("zero");
-    for (const char* mesh : {"tp=2", "dp=2", "dp=3", "pp=2", "dp=3,tp=2", "tp=4,pp=2", "dp=2,tp=2,pp=4"})
+    for (const char* mesh :
+         {"tp=2", "dp=2", "dp=3", "pp=2", "dp=3,tp=2", "tp=4,pp=2", "dp=2,tp=2,pp=4"})
       for (const bool zero : {false, true})
         QTest::addRow("%s%s", mesh, zero ? " ZeRO" : "") << QString(mesh) << zero;
   }

@@ -4,8 +4,10 @@
 #include "engine/cluster/holding.h"
 #include "engine/model/gpt.h"
 #include "engine/model/shown_settings.h"
+#include "engine/store/allocate.h"
 #include "ptc/layout.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using engine::GptConfig;
@@ -182,6 +184,12 @@ class GptSettingsTest : public QObject {
         // Both moments, whole or one of two shares.
         if (!zero) QCOMPARE(holding.optimizer_bytes, 2 * holding.parameter_bytes);
         if (zero) QVERIFY(100 * holding.optimizer_bytes < 101 * holding.parameter_bytes);
+        // All parts are what the device uses, gradients included.
+        QCOMPARE(holding.gradient_bytes, holding.parameter_bytes);  // both f32
+        QCOMPARE(holding.other_bytes, kScalarBytes);
+        const auto table = engine::AllocateInitial("gpt-mini", 1, layout, rank, 1LL << 40);
+        VERIFY_OK(table);
+        QCOMPARE(table->used_bytes(), holding.bytes());
       }
     }
   }

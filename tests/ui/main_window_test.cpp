@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/cluster/holding.h"
 #include "engine/model/gpt.h"
 #include "engine/search/group_traffic.h"
 #include "tests/support/widget_test_main.h"
@@ -47,6 +48,7 @@
 #include "ui/views/colour_bar.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/segmented_switch.h"
+#include "ui/widgets/stacked_bar.h"
 #include "ui/widgets/toggle_switch.h"
 
 using namespace tessera;
@@ -873,6 +875,33 @@ class MainWindowTest : public QObject {
     QCOMPARE(panel.commands.stateCalls, calls);
     panel.window->meshView()->setSelection({{1, 0}});
     QVERIFY(inspector->facts()->value(QStringLiteral("tp group")).isEmpty());  // idle
+  }
+
+  void theInspectorShowsWhatTheMemoryOfAGpuHolds() {
+    Panel panel;
+    auto* inspector = child<ui::Inspector>(panel);
+    QVERIFY(inspector->memoryParts()->isHidden());
+    panel.window->meshView()->setSelection({{0, 2}});
+    const auto names = [&] {
+      QStringList all;
+      for (const auto& segment : inspector->memoryParts()->segments()) all << segment.name;
+      return all;
+    };
+    // Once the layout has come, gradients are a part of their own.
+    QTRY_VERIFY(names().contains(QStringLiteral("gradients")));
+    const auto facts = panel.commands.jobStates->at("gpt-mini");
+    const engine::Holding held = engine::HoldingOf(facts->info.layout, 2);
+    const auto& parts = inspector->memoryParts()->segments();
+    QCOMPARE(parts.at(0).bytes, held.parameter_bytes);
+    QCOMPARE(parts.at(1).bytes, held.gradient_bytes);
+    std::int64_t sum = 0;
+    for (const auto& part : parts) sum += part.bytes;
+    QCOMPARE(sum, panel.model.findDevice({0, 2})->total_bytes);
+    panel.window->meshView()->setSelection({{0, 2}, {1, 0}});
+    QVERIFY(!inspector->memoryParts()->isHidden());
+    QCOMPARE(names().last(), QStringLiteral("free"));
+    panel.window->meshView()->setSelection({});
+    QVERIFY(inspector->memoryParts()->isHidden());
   }
 
   void selectionIsSharedByMeshNavigatorAndInspector() {

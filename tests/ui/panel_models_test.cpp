@@ -15,6 +15,7 @@
 #include "ui/models/event_table_model.h"
 #include "ui/models/history_table_model.h"
 #include "ui/models/job_groups.h"
+#include "ui/pages/memory_use.h"
 
 using namespace tessera;
 using Tester = QAbstractItemModelTester;
@@ -159,16 +160,15 @@ class PanelModelsTest : public QObject {
     QCOMPARE(groups[1].devices, (std::vector<ptc::DeviceId>{{0, 0}, {0, 2}}));
     const auto settings = *engine::ParseJobSettings(facts->info.settings_json);
     for (const ui::JobGroup& group : groups) {
-      QCOMPARE(group.bytes, std::optional(engine::GroupBytes(settings, job.mesh, job.options, 2,
-                                                             group.axis)));
+      QCOMPARE(group.bytes,
+               std::optional(engine::GroupBytes(settings, job.mesh, job.options, 2, group.axis)));
       QVERIFY(*group.bytes > 0);
     }
     // Nothing is told of what is not known: other programs, other layouts, no facts.
     const auto areUnknown = [&](const engine::vfs::JobFactsPtr& known) {
       const auto other = ui::groupsOf(job, 2, known);
-      return other.size() == 2 && std::ranges::all_of(other, [](const ui::JobGroup& group) {
-               return !group.bytes;
-             });
+      return other.size() == 2 &&
+             std::ranges::all_of(other, [](const ui::JobGroup& group) { return !group.bytes; });
     };
     QVERIFY(areUnknown(nullptr));
     engine::vfs::JobInfo info = facts->info;
@@ -181,6 +181,55 @@ class PanelModelsTest : public QObject {
     engine::JobStatus waiting = job;
     waiting.devices.clear();
     QVERIFY(ui::groupsOf(waiting, 0, facts).empty());
+  }
+
+  void theMemoryOfAGpuHasParts() {
+    constexpr std::int64_t kMiB = 1 << 20;
+    engine::DeviceStatus device;
+    device.id = {0, 1};
+    device.total_bytes = 100 * kMiB;
+    device.used_bytes = 40 * kMiB;
+    device.parameter_bytes = 10 * kMiB;
+    device.optimizer_bytes = 20 * kMiB;
+    const auto whole = [](const ui::MemoryUse& use) {
+      return use.parameters + use.gradients + use.optimizer + use.others + use.staging + use.free;
+    };
+    // Without the layout gradients cannot be told from other state.
+    const ui::MemoryUse coarse = ui::memoryOf(device, nullptr, nullptr);
+    QVERIFY(!coarse.knowsGradients && coarse.gradients == 0);
+    QCOMPARE(coarse.others, 10 * kMiB);
+    QCOMPARE(whole(coarse), device.total_bytes);
+    const engine::Holding held{.pieces = 3,
+                               .parameter_bytes = 10 * kMiB,
+                               .optimizer_bytes = 20 * kMiB,
+                               .gradient_bytes = 9 * kMiB,
+                               .other_bytes = kMiB};
+    engine::TxnStatus txn;
+    txn.phase = engine::TxnPhase::kTransferring;
+    txn.flows = {{.source = {1, 0}, .destination = device.id, .bytes_done = 3 * kMiB},
+                 {.source = device.id, .destination = {1, 0}, .bytes_done = 5 * kMiB}};
+    const ui::MemoryUse exact = ui::memoryOf(device, &held, &txn);
+    QCOMPARE(exact.gradients, 9 * kMiB);
+    QCOMPARE(exact.others, kMiB);
+    QCOMPARE(exact.staging, 3 * kMiB);
+    QCOMPARE(whole(exact), device.total_bytes);
+    // What has arrived is state after the commit point.
+    txn.phase = engine::TxnPhase::kCommitting;
+    QCOMPARE(ui::memoryOf(device, &held, &txn).staging, std::int64_t{0});
+    const ui::MemoryUse alone = ui::memoryOf(held, device.total_bytes);
+    QCOMPARE(whole(alone), device.total_bytes);
+    QCOMPARE(alone.free, 60 * kMiB);
+    ui::MemoryUse both = exact;
+    both += coarse;
+    QVERIFY(!both.knowsGradients);
+    QCOMPARE(whole(both), 2 * device.total_bytes);
+    // Empty parts are left out; the free memory is always named.
+    QStringList names;
+    for (const auto& segment : ui::memorySegments(exact)) names << segment.name;
+    QCOMPARE(names.join(u' '),
+             QStringLiteral("parameters gradients optimizer other state staging free"));
+    device.parameter_bytes = device.optimizer_bytes = device.used_bytes = 0;
+    QCOMPARE(ui::memorySegments(ui::memoryOf(device, nullptr, nullptr)).size(), std::size_t{1});
   }
 
   // Who publishes a snapshot and all views share one value.

@@ -13,9 +13,11 @@
 #include <QTest>
 #include <algorithm>
 
+#include "engine/model/job_layout.h"
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/fake_connections.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/panel_states.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/dialogs/simulate_dialog.h"
@@ -39,6 +41,7 @@
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
 #include "ui/pages/notice_bar.h"
+#include "ui/pages/plan_memory.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/pages/state_page.h"
 #include "ui/pages/timeline_page.h"
@@ -330,6 +333,52 @@ class WindowPartsTest : public QObject {
     QVERIFY2(reason.startsWith(begin) && reason.endsWith(end), qPrintable(reason));
     QCOMPARE(reason.count(QStringLiteral("would hold")), std::min(gpus, 3));
     QVERIFY2(reason.size() < 300, qPrintable(QString::number(reason.size())));
+  }
+
+  void aPlanShowsTheMemoryBeforeAndAfter_data() {
+    QTest::addColumn<bool>("known");
+    QTest::newRow("layouts are known") << true;
+    QTest::newRow("layouts are not known") << false;
+  }
+  void aPlanShowsTheMemoryBeforeAndAfter() {
+    QFETCH(bool, known);
+    using Memory = ui::PlanMemory;
+    Models shown;
+    if (known) shown.commands.jobStates = test::StatesOf(shown.model.snapshot());
+    Memory memory(shown.model, shown.plan, &shown.states);
+    QVERIFY(memory.isHidden());  // there is no plan
+    shown.commands.adjustPlan = [](engine::PlanSummary plan) -> Result<engine::PlanSummary> {
+      plan.to_options.zero = true;
+      plan.peak_memory.at(5).bytes = std::int64_t{400} << 20;  // of 512 MiB
+      return plan;
+    };
+    shown.draft.add({{1, 0}, {1, 1}, {1, 2}, {1, 3}});
+    QTRY_COMPARE(shown.plan.state(), ui::DraftPlan::State::Ready);
+    QVERIFY(!memory.isHidden());
+    QCOMPARE(memory.title(), QStringLiteral("Memory of n1g1, the fullest during the move"));
+    QTRY_COMPARE(shown.commands.stateCalls, 1);
+    QTRY_VERIFY(shown.states.isKnown());
+    QCOMPARE(memory.bar(Memory::During)->segments().front().bytes, std::int64_t{400} << 20);
+    QVERIFY(!memory.bar(Memory::Now)->isHidden());
+    QCOMPARE(memory.bar(Memory::Now)->segments().size(), std::size_t{1});  // an idle GPU
+    QCOMPARE(memory.bar(Memory::After)->isHidden(), !known);
+    if (known) {
+      engine::JobSettings settings;
+      settings.model = *engine::FindModel("gpt-mini");
+      const engine::PlanSummary& plan = *shown.plan.summary();
+      const auto layout =
+          *engine::MakeLayout(*engine::TensorsOf(settings, true),
+                              *ptc::DeviceMesh::Make(plan.to_mesh, plan.to_devices));
+      const auto held = engine::HoldingOf(layout, *layout.mesh().RankOf({1, 1}));
+      const auto after = memory.bar(Memory::After)->segments();
+      QCOMPARE(after.at(0).bytes, held.parameter_bytes);
+      QCOMPARE(after.at(1).bytes, held.gradient_bytes);
+      QCOMPARE(after.at(2).name, QStringLiteral("optimizer"));
+      QCOMPARE(after.at(2).bytes, held.optimizer_bytes);
+      QCOMPARE(after.back().bytes, (std::int64_t{512} << 20) - held.bytes());
+    }
+    shown.draft.clear();
+    QVERIFY(memory.isHidden());
   }
 
   void noticesTellOfLinkAndJob() {

@@ -251,9 +251,10 @@ std::set<ptc::DeviceId> groupAlong(const MeshScene& scene, ptc::DeviceId device,
   if (of == nullptr || !hasRank(*of)) return group;
   for (const MeshScene::Node& node : scene.nodes) {
     for (const MeshCell& cell : node.cells) {
-      const bool isMember = hasRank(cell) && std::ranges::all_of(ptc::kAxes, [&](ptc::Axis each) {
-        return each == axis || coordinateAlong(cell, each) == coordinateAlong(*of, each);
-      });
+      const bool isMember =
+          hasRank(cell) && std::ranges::all_of(ptc::kAxes, [&](ptc::Axis each) {
+            return each == axis || coordinateAlong(cell, each) == coordinateAlong(*of, each);
+          });
       if (isMember) group.insert(cell.id);
     }
   }

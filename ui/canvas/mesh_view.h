@@ -32,10 +32,10 @@ class ScenePainter;
 /// marks devices, `pasteSwap` requests a swap with the selected ones.
 ///
 /// Keys: Ctrl+X and Ctrl+V cut and paste, arrows move the current cell, Ctrl+arrows by node, Shift
-/// extends, Space requests a toggle of the selection between mesh and pool, N selects the node, T, D,
-/// P, E and C request the groups along an axis,
-/// Ctrl+A all, Home/End, Enter activates, Shift+F10 opens the context menu, + − 0 zoom, F fits the
-/// selection and, pressed again, everything. The owner handles Esc.
+/// extends, Space requests a toggle of the selection between mesh and pool, N selects the node, T,
+/// D, P, E and C request the groups along an axis, Ctrl+A all, Home/End, Enter activates, Shift+F10
+/// opens the context menu, + − 0 zoom, F fits the selection and, pressed again, everything. The
+/// owner handles Esc.
 class MeshView : public QAbstractScrollArea {
   Q_OBJECT
  public:

@@ -42,8 +42,7 @@ std::vector<JobGroup> groupsOf(const engine::JobStatus& job, int rank,
     const std::int64_t first = rank - coordinate(job.mesh, rank, axis) * stride;
     for (std::int64_t i = 0; i < job.mesh[axis]; ++i)
       group.devices.push_back(job.devices[static_cast<std::size_t>(first + i * stride)]);
-    if (settings)
-      group.bytes = engine::GroupBytes(*settings, job.mesh, job.options, rank, axis);
+    if (settings) group.bytes = engine::GroupBytes(*settings, job.mesh, job.options, rank, axis);
     groups.push_back(std::move(group));
   }
   return groups;

@@ -18,7 +18,6 @@ namespace {
 using engine::JobSetting;
 
 constexpr const char* kSequence = "sequence";  // one of the main fields
-constexpr std::int64_t kGradientBytes = 4;     // of an element: gradients are f32
 
 struct SettingText {
   QString label;
@@ -205,10 +204,9 @@ std::optional<StartMemory> startMemory(const engine::JobSettings& settings,
       fullest = rank;
     }
   const engine::Holding holding = engine::HoldingOf(*layout, fullest);
-  const std::int64_t elementBytes = settings.precision == engine::Precision::kBf16 ? 2 : 4;
   StartMemory memory{.parameters = holding.parameter_bytes,
                      .optimizer = holding.optimizer_bytes,
-                     .gradients = holding.parameter_bytes / elementBytes * kGradientBytes,
+                     .gradients = holding.gradient_bytes,
                      .capacity = candidate.capacity};
   memory.other =
       std::max<std::int64_t>(0, needed - memory.parameters - memory.optimizer - memory.gradients);

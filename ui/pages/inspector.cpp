@@ -16,11 +16,13 @@
 #include "ui/models/device_names.h"
 #include "ui/models/job_groups.h"
 #include "ui/models/operator_seat.h"
+#include "ui/pages/memory_use.h"
 #include "ui/sentences.h"
 #include "ui/widgets/flow_bars.h"
 #include "ui/widgets/meter.h"
 #include "ui/widgets/pipeline_box.h"
 #include "ui/widgets/scrolled.h"
+#include "ui/widgets/stacked_bar.h"
 
 namespace tessera::ui {
 namespace {
@@ -106,6 +108,7 @@ Inspector::Inspector(const ClusterModel& model, QWidget* parent)
       m_title(new QLabel(this)),
       m_facts(new KeyValues(this)),
       m_memory(new Meter(this)),
+      m_memoryParts(new StackedBar(this)),
       m_jobGroup(new QWidget(this)),
       m_jobTitle(new QLabel(this)),
       m_jobFacts(new KeyValues(this)),
@@ -145,6 +148,7 @@ Inspector::Inspector(const ClusterModel& model, QWidget* parent)
   column->addWidget(m_title);
   column->addWidget(m_facts);
   column->addWidget(m_memory);
+  column->addWidget(m_memoryParts);
   column->addWidget(m_jobGroup);
   column->addWidget(m_flowGroup);
   column->addWidget(m_hint);
@@ -560,6 +564,29 @@ std::vector<KeyValues::Row> Inspector::clusterRows() const {
   return rows;
 }
 
+// Of one GPU the parts are those of its layout, of several only what the cluster reports of each.
+void Inspector::refreshMemory() {
+  std::optional<MemoryUse> sum;
+  const engine::JobStatus* job = selectedJob();
+  const engine::vfs::JobFactsPtr facts = job == nullptr ? nullptr : factsOf(*job);
+  for (const ptc::DeviceId id : m_selection) {
+    const engine::DeviceStatus* device = m_model->findDevice(id);
+    if (device == nullptr || device->total_bytes <= 0) continue;
+    std::optional<engine::Holding> held;
+    if (facts && facts->info.epoch == job->epoch)
+      if (const auto rank = facts->info.layout.mesh().RankOf(id))
+        held = engine::HoldingOf(facts->info.layout, *rank);
+    const MemoryUse use = memoryOf(*device, held ? &*held : nullptr, m_model->runningTxn());
+    if (sum) {
+      *sum += use;
+    } else {
+      sum = use;
+    }
+  }
+  m_memoryParts->setVisible(sum.has_value());
+  if (sum) m_memoryParts->setSegments(memorySegments(*sum));
+}
+
 void Inspector::refresh(const ClusterModel& shown, bool past) {
   m_model = &shown;
   m_past = past;
@@ -599,6 +626,7 @@ void Inspector::refresh() {
   }
   m_memory->setVisible(!m_selection.empty());
   m_memory->setFraction(memory.fraction(), tr("memory %1").arg(memory.text()));
+  refreshMemory();
   const bool moving = m_model->runningTxn() != nullptr && !m_model->runningTxn()->flows.empty();
   m_jobGroup->setVisible(shown != nullptr && !moving);
   if (shown != nullptr) {

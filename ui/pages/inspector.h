@@ -21,6 +21,7 @@ namespace tessera::ui {
 class FlowBars;
 class Meter;
 class PipelineBox;
+class StackedBar;
 
 class Inspector : public Surface {
   Q_OBJECT
@@ -41,6 +42,8 @@ class Inspector : public Surface {
   KeyValues* facts() const { return m_facts; }
   Meter* memory() const { return m_memory; }
   PipelineBox* pipeline() const { return m_pipeline; }
+  /// The parts of the memory of the selected GPUs.
+  StackedBar* memoryParts() const { return m_memoryParts; }
 
  private:
   void refresh();
@@ -48,10 +51,12 @@ class Inspector : public Surface {
   static void addStepRows(const engine::JobStatus& job, const engine::DeviceStatus& device,
                           std::vector<KeyValues::Row>* rows);
   /// The groups of a rank, with what each exchanges in a step.
-  void addGroupRows(const engine::JobStatus& job, int rank, std::vector<KeyValues::Row>* rows) const;
+  void addGroupRows(const engine::JobStatus& job, int rank,
+                    std::vector<KeyValues::Row>* rows) const;
   /// The job that runs on the only selected GPU; null: there is none.
   const engine::JobStatus* selectedJob() const;
   engine::vfs::JobFactsPtr factsOf(const engine::JobStatus& job) const;
+  void refreshMemory();
   static std::vector<KeyValues::Row> linkRows(const ChosenLink& link);
   std::vector<KeyValues::Row> selectionRows() const;
   std::vector<KeyValues::Row> clusterRows() const;
@@ -71,6 +76,7 @@ class Inspector : public Surface {
   QLabel* m_title;
   KeyValues* m_facts;
   Meter* m_memory;
+  StackedBar* m_memoryParts;
   QWidget* m_jobGroup;
   QLabel* m_jobTitle;
   KeyValues* m_jobFacts;

@@ -168,6 +168,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   buildCandidates();
   auto* details = new QWidget(this);
   auto* detailColumn = new QVBoxLayout(details);
+  m_details = detailColumn;
   detailColumn->setContentsMargins(0, 0, 0, 0);
   detailColumn->setSpacing(10);
   detailColumn->addWidget(m_planTitle);
@@ -261,6 +262,10 @@ const PlanPanel::AxisRow& PlanPanel::rowOf(ptc::Axis axis) const {
   const auto found = std::find_if(m_axes.begin(), m_axes.end(),
                                   [&](const AxisRow& row) { return row.axis == axis; });
   return *found;
+}
+
+void PlanPanel::addDetail(QWidget* part) {
+  m_details->insertWidget(m_details->indexOf(m_facts) + 1, part);
 }
 
 QSpinBox* PlanPanel::axisBox(ptc::Axis axis) const { return rowOf(axis).box; }

@@ -21,6 +21,7 @@ class QPushButton;
 class QSpinBox;
 class QTableView;
 class QToolButton;
+class QVBoxLayout;
 
 namespace tessera::ui {
 
@@ -60,6 +61,8 @@ class PlanPanel : public Surface {
   /// The draft as a command line: "tesseractl plan gpt-mini --devices …".
   QString command() const;
   void refresh();
+  /// Adds a part below the facts of the plan.
+  void addDetail(QWidget* part);
 
  signals:
   void applyRequested();
@@ -105,6 +108,7 @@ class PlanPanel : public Surface {
   QLabel* m_problem;
   QLabel* m_batch;
   QLabel* m_planTitle;
+  QVBoxLayout* m_details = nullptr;
   StackedBar* m_bar;
   KeyValues* m_facts;
   PipelineBox* m_pipeline;

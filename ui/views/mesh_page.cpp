@@ -85,12 +85,11 @@ QList<View::Command> MeshPage::groupCommands() {
     QString text;
     const char* key;
   };
-  const Entry entries[] = {
-      {ptc::Axis::kTp, "view.groupTp", tr("tp: Tensor Parallel"), "T"},
-      {ptc::Axis::kDp, "view.groupDp", tr("dp: Data Parallel"), "D"},
-      {ptc::Axis::kPp, "view.groupPp", tr("pp: Pipeline"), "P"},
-      {ptc::Axis::kEp, "view.groupEp", tr("ep: Experts"), "E"},
-      {ptc::Axis::kCp, "view.groupCp", tr("cp: Context"), "C"}};
+  const Entry entries[] = {{ptc::Axis::kTp, "view.groupTp", tr("tp: Tensor Parallel"), "T"},
+                           {ptc::Axis::kDp, "view.groupDp", tr("dp: Data Parallel"), "D"},
+                           {ptc::Axis::kPp, "view.groupPp", tr("pp: Pipeline"), "P"},
+                           {ptc::Axis::kEp, "view.groupEp", tr("ep: Experts"), "E"},
+                           {ptc::Axis::kCp, "view.groupCp", tr("cp: Context"), "C"}};
   QList<Command> all;
   for (const Entry& entry : entries) {
     ActionRegistry::Spec spec;
@@ -98,8 +97,9 @@ QList<View::Command> MeshPage::groupCommands() {
     spec.menu = Menus::view();
     spec.submenu = tr("Communication Groups");
     spec.text = entry.text;
-    spec.statusTip = tr("Light up the GPUs with which the GPU under the pointer, or the current "
-                        "one, communicates along this axis");
+    spec.statusTip =
+        tr("Light up the GPUs with which the GPU under the pointer, or the current "
+           "one, communicates along this axis");
     spec.shortcuts = {QKeySequence(QLatin1String(entry.key))};
     spec.canvasKey = true;
     spec.checkable = true;

@@ -15,9 +15,9 @@ namespace tessera::ui {
 /// focus is.
 void announce(QWidget* widget, const QString& text);
 
-/// An alert never takes the keyboard focus: the user's work goes on, and screen readers announce the
-/// text. If the alert, or a part of it, disappears while it has the focus, the focus returns to the
-/// widget that had it before.
+/// An alert never takes the keyboard focus: the user's work goes on, and screen readers announce
+/// the text. If the alert, or a part of it, disappears while it has the focus, the focus returns to
+/// the widget that had it before.
 class AlertSurface : public Surface {
   Q_OBJECT
 

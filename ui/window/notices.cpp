@@ -53,10 +53,10 @@ std::optional<NoticeWords> Notices::linkWords(const NoticeFacts& facts) const {
   const QString detail = localized(model.linkDetail());
   const auto age = [&model] { return format::age(model.ageSeconds().value_or(0)); };
   if (model.link() == LinkState::Connected && model.isSilent()) {
-    return NoticeWords{Surface::Tone::Problem,
-                       tr("The cluster is connected but silent. The data shown is from %1.")
-                           .arg(age()),
-                       tr("Reconnect")};
+    return NoticeWords{
+        Surface::Tone::Problem,
+        tr("The cluster is connected but silent. The data shown is from %1.").arg(age()),
+        tr("Reconnect")};
   }
   if (model.link() == LinkState::Lost) {
     return NoticeWords{
@@ -94,10 +94,10 @@ std::optional<NoticeWords> Notices::jobWords() const {
   const engine::JobStatus* job = model.job();
   if (job != nullptr && job->decision) return std::nullopt;  // its card says more
   if (job == nullptr || job->state == engine::JobState::kStopped) {
-    return NoticeWords{
-        Surface::Tone::Accent, tr("No job is running. Start one:"), tr("Start a job…"),
-        m_parts.commandLine(
-            {QStringLiteral("job"), QStringLiteral("start"), QStringLiteral("gpt-mini")})};
+    return NoticeWords{Surface::Tone::Accent, tr("No job is running. Start one:"),
+                       tr("Start a job…"),
+                       m_parts.commandLine({QStringLiteral("job"), QStringLiteral("start"),
+                                            QStringLiteral("gpt-mini")})};
   }
   const QString name = QString::fromStdString(job->name);
   if (job->state == engine::JobState::kFailed) {

@@ -11,6 +11,7 @@
 #include "ui/pages/compare_page.h"
 #include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
+#include "ui/pages/plan_memory.h"
 #include "ui/pages/plan_panel.h"
 #include "ui/window/presenter.h"
 
@@ -31,6 +32,7 @@ SidePane::SidePane(const Parts& parts, QWidget* parent)
     addWidget(page);
   }
   m_inspector->setStates(&parts.states);
+  m_plan->addDetail(new PlanMemory(parts.model, parts.plan, &parts.states, m_plan));
   setMinimumWidth(290);
 }
 
