@@ -8543,8 +8543,8 @@
         <translation>anderer Zustand</translation>
     </message>
     <message>
-        <source>gradients and other state</source>
-        <translation>Gradienten und anderer Zustand</translation>
+        <source>gradients and others</source>
+        <translation>Gradienten und anderes</translation>
     </message>
     <message>
         <source>staging</source>

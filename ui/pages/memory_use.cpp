@@ -71,7 +71,7 @@ std::vector<StackedBar::Segment> memorySegments(const MemoryUse& use) {
   add(MemoryWords::tr("gradients"), use.gradients, Tone::Gradients);
   add(MemoryWords::tr("optimizer"), use.optimizer, Tone::Optimizer);
   add(use.knowsGradients ? MemoryWords::tr("other state")
-                         : MemoryWords::tr("gradients and other state"),
+                         : MemoryWords::tr("gradients and others"),
       use.others, use.knowsGradients ? Tone::Inside : Tone::Gradients);
   add(MemoryWords::tr("staging"), use.staging, Tone::Network);
   segments.push_back({MemoryWords::tr("free"), use.free, Tone::Free});
