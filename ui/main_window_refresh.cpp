@@ -73,7 +73,8 @@ void MainWindow::Impl::refreshViews() {
 void MainWindow::Impl::refreshEditable() {
   const bool can = presenter->isLesson() ? lessons.canEdit()
                                          : control.editBlockedReason().isEmpty() &&
-                                               presenter->comparedChanges() == nullptr;
+                                               presenter->comparedChanges() == nullptr &&
+                                               !presenter->comparedMoments();
   mesh->setReadOnly(!can);
 }
 

@@ -7,6 +7,7 @@
 #include "tests/support/test_main.h"
 #include "tests/ui/sample_clusters.h"
 #include "ui/canvas/flow_watch.h"
+#include "ui/canvas/mesh_layout.h"
 
 using namespace tessera;
 using tessera::test::kJob;
@@ -357,6 +358,29 @@ class MeshSceneTest : public QObject {
     QCOMPARE(scene.find({0, 3})->mark, Mark::None);
     QVERIFY(ui::describe(*scene.find({1, 0}))
                 .endsWith(QStringLiteral("left since the earlier change")));
+    QCOMPARE(scene.find({0, 0})->note, QStringLiteral("other shard"));
+    QCOMPARE(scene.find({0, 3})->note, QStringLiteral("same"));
+  }
+
+  // Devices of either mesh are in the same frames of both scenes.
+  void comparedScenesHaveTheSameFrames() {
+    auto few = test::IdleCluster(2, 4), many = few;
+    test::AddJob(&few, test::Shape(1, 2, 1));
+    test::AddJob(&many, test::Shape(2, 2, 1));
+    for (const auto by : {ui::GroupBy::Node, ui::GroupBy::Host}) {
+      auto a = makeScene(few, kJob), b = makeScene(many, kJob);
+      ui::groupScene(&a, by);
+      ui::groupScene(&b, by);
+      QVERIFY(a.groups.front().cells != b.groups.front().cells);
+      ui::alignScenes(&a, &b);
+      QCOMPARE(a.groups.size(), b.groups.size());
+      for (std::size_t i = 0; i < a.groups.size(); ++i) {
+        QCOMPARE(a.groups[i].kind, b.groups[i].kind);
+        QCOMPARE(a.groups[i].cells, b.groups[i].cells);
+      }
+      const ui::MeshLayout left(a, {500, 500}, 1, false), right(b, {500, 500}, 1, false);
+      for (const ptc::DeviceId id : left.order()) QCOMPARE(left.cellRect(id), right.cellRect(id));
+    }
   }
 
   void watchMarksFlowsWithoutNewBytes() {

@@ -42,6 +42,7 @@
 #include "ui/views/files_page.h"
 #include "ui/views/links_view.h"
 #include "ui/views/mesh_page.h"
+#include "ui/views/mesh_pair.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/segmented_switch.h"
 #include "ui/widgets/tabbed_pane.h"
@@ -892,6 +893,28 @@ class PastTest : public QObject {
       }
     }
     QCOMPARE(marked.size(), std::size_t{2});
+    // Both meshes are beside each other, A on the left, with cells of one size and one cursor.
+    auto* pair = window.panel.window->findChild<ui::MeshPair*>();
+    ui::MeshView *shown = pair->mesh(), *other = pair->other();
+    QCOMPARE(shown, window.panel.window->meshView());
+    QVERIFY(pair->isComparing() && other->isVisible());
+    QTRY_COMPARE(other->width(), shown->width());
+    const auto leftOf = [pair](const ui::MeshView* view) {
+      return view->mapTo(pair, QPoint(0, 0)).x();
+    };
+    QVERIFY(leftOf(other) < leftOf(shown));
+    for (const ptc::DeviceId id : shown->devices()) {
+      QCOMPARE(other->cellRect(id), shown->cellRect(id));
+    }
+    QTest::mouseClick(other->viewport(), Qt::LeftButton, {}, other->cellRect({0, 2}).center());
+    QCOMPARE(shown->selection(), (std::set<ptc::DeviceId>{{0, 2}}));
+    QCOMPARE(shown->current(), std::optional(ptc::DeviceId{0, 2}));
+    shown->setZoom(1.5);
+    QCOMPARE(other->zoom(), 1.5);
+    other->setZoom(1);
+    QCOMPARE(shown->zoom(), 1.0);
+    shown->setSelection({});
+    QVERIFY(other->selection().empty());
     const auto rows = ui::rowsOf(later);
     const auto row = [&](const char* key) {
       return *std::ranges::find(rows, QString::fromLatin1(key), &ui::DiffRow::key);
@@ -908,12 +931,14 @@ class PastTest : public QObject {
     window.plots()->setPlayhead(kNoon + 150);
     QCOMPARE(page->moments()->a.time, kNoon + 150);
     QCOMPARE(page->moments()->b.time, kNoon + 200);
+    QTRY_VERIFY(leftOf(shown) < leftOf(other));
     // With the present; the key in the plots ends it.
     window.press(Qt::Key_Escape);
     QVERIFY(!window.isPast() && page->isVisible());
     QCOMPARE(page->moments()->b.job.step, test::PanelCluster().jobs.front().step);
     QTest::keyClick(window.plots(), Qt::Key_C);
     QVERIFY(!page->isVisible() && !compare->isChecked() && !compare->isEnabled());
+    QVERIFY(!pair->isComparing() && !window.panel.window->meshView()->isReadOnly());
     QCOMPARE(window.panel.commands.mutations(), 0);
   }
 

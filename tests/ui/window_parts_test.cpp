@@ -50,6 +50,7 @@
 #include "ui/settings/settings.h"
 #include "ui/views/colour_bar.h"
 #include "ui/views/mesh_page.h"
+#include "ui/views/mesh_pair.h"
 #include "ui/views/selection_model.h"
 #include "ui/widgets/tabbed_pane.h"
 #include "ui/window/centre_pane.h"
@@ -222,13 +223,30 @@ class WindowPartsTest : public QObject {
     QVERIFY(presenter.chooseMoment(kNoon + 280));
     const std::vector<ptc::DeviceId> joined{{0, 2}, {0, 3}};
     QCOMPARE(presenter.comparedMoments()->joined, joined);
-    QCOMPARE(marked(*presenter.layout({}).scene, Mark::Joined), joined);
+    ui::ShownLayout layout = presenter.layout({});
+    QCOMPARE(marked(*layout.scene, Mark::Joined), joined);
+    // The pinned moment is beside it, without marks, and has the same frames.
+    QVERIFY(layout.other && layout.other->isEarlier);
+    QVERIFY(marked(*layout.other->scene, Mark::Joined).empty());
+    QVERIFY(layout.other->title.startsWith(QLatin1Char('A')));
+    QVERIFY(layout.other->shownTitle.startsWith(QLatin1Char('B')));
+    QVERIFY(!layout.other->scene->find(joined.front())->inMesh);
+    QCOMPARE(layout.other->scene->groups.front().cells, layout.scene->groups.front().cells);
+    // An earlier moment is A; the marks stay at the later one.
+    QVERIFY(presenter.chooseMoment(kNoon + 150));
+    layout = presenter.layout({});
+    QVERIFY(layout.other && !layout.other->isEarlier);
+    QVERIFY(layout.other->shownTitle.startsWith(QLatin1Char('A')));
+    const std::size_t numJoined = presenter.comparedMoments()->joined.size();
+    QCOMPARE(marked(*layout.other->scene, Mark::Joined).size(), numJoined);
+    QVERIFY(presenter.chooseMoment(kNoon + 280));
     // Two changes of the history take precedence.
     shown.two = {shown.change(3), shown.change(2)};
     QVERIFY(!presenter.comparedMoments());
     shown.two.reset();
     presenter.setSource(LayoutSource::Draft);
     QVERIFY(!presenter.comparedMoments());
+    QVERIFY(!presenter.layout({}).other);
     presenter.forgetCluster();
     QVERIFY(!presenter.pinned());
   }
@@ -246,6 +264,8 @@ class WindowPartsTest : public QObject {
     QCOMPARE(layout.source, LayoutSource::Past);
     QCOMPARE(layout.cluster, cluster);  // not made again
     QCOMPARE(marked(*layout.scene, Mark::Joined), compared->diff.joined);
+    QVERIFY(layout.other && layout.other->isEarlier);
+    QVERIFY(marked(*layout.other->scene, Mark::Joined).empty());
     // In the other order it is the same comparison.
     std::swap(shown.two->first, shown.two->second);
     QCOMPARE(presenter.comparedChanges()->cluster, cluster);
@@ -948,7 +968,7 @@ class WindowPartsTest : public QObject {
     }
     centre.refresh({.source = LayoutSource::Draft}, true);
     QVERIFY(!centre.notices().bar(Notice::Draft)->isHidden());
-    QCOMPARE(centre.meshPage()->currentWidget(), centre.mesh());
+    QVERIFY(centre.meshPage()->currentWidget() == centre.meshPage()->pair());
     shown.model.clear();
     centre.refresh({}, true);
     QCOMPARE(centre.meshPage()->currentWidget(), centre.meshPage()->state());

@@ -73,7 +73,7 @@ struct MeshScene {
     std::int64_t incoming = 0;  // bytes that the transaction sends to this device
     bool slow = false;          // its rank computes longer than its peers: they wait for it
     QString note;               // "rank 2", "stays", "receives 9.4 MiB", "62 %"
-    /// Against an earlier layout, while two changes are compared.
+    /// Against the earlier layout, while two are compared.
     enum class Mark { None, Joined, Left, Moved };
     Mark mark = Mark::None;
     friend bool operator==(const Cell&, const Cell&) = default;
@@ -134,6 +134,9 @@ struct MeshScene {
   std::map<QString, QString> jobStates = {};  // of the other jobs: "running"
   std::optional<ptc::MeshShape> shape = {};   // the mesh of the coordinates
   std::optional<int> isolated = {};           // cells of all other swatches are faded
+  /// Devices of the layout beside this one. The frames of the mesh show them, too, so that both
+  /// layouts have the same frames.
+  std::set<ptc::DeviceId> framed = {};
   bool draft = false;
   QString jobName;    // empty: no job
   QString emptyHint;  // shown in the middle if there are no nodes
@@ -161,9 +164,13 @@ void groupScene(MeshScene* scene, GroupBy by);
 /// has no place in the mesh, or the mesh is not cut along `axis`. Devices that join for a running
 /// change are in no group yet.
 std::set<ptc::DeviceId> groupAlong(const MeshScene& scene, ptc::DeviceId device, ptc::Axis axis);
-/// Marks the devices that differ from an earlier layout.
+/// Marks the devices that differ from an earlier layout, also in the notes of the cells. Notes of
+/// a running transaction stay.
 void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
                const std::vector<ptc::DeviceId>& left, const std::vector<ptc::DeviceId>& moved);
+/// Prepares two scenes of one cluster to be drawn beside each other: each device of either mesh is
+/// in the same frame in both. Stages are frames of one layout and stay as they are.
+void alignScenes(MeshScene* one, MeshScene* other);
 /// Replaces the progress of each transfer by its size, for a moment whose progress is not known.
 void hideProgress(MeshScene* scene);
 /// Returns "shard (tp × pp)", "replica (dp)", …

@@ -164,6 +164,25 @@ bool hasRank(const MeshCell& cell) {
   return cell.inMesh && !cell.taken && cell.piece && !cell.upcoming;
 }
 
+void noteMark(MeshCell* cell) {
+  const bool rests = cell->state == MeshCell::State::Healthy || cell->state == MeshCell::State::Idle;
+  if (!rests || cell->taken) return;
+  switch (cell->mark) {
+    case MeshCell::Mark::None:
+      if (cell->inMesh) cell->note = GroupWords::tr("same", "the shard of a GPU, as before");
+      return;
+    case MeshCell::Mark::Joined:
+      cell->note = GroupWords::tr("joined");
+      return;
+    case MeshCell::Mark::Left:
+      cell->note = GroupWords::tr("left", "a GPU has left the job");
+      return;
+    case MeshCell::Mark::Moved:
+      cell->note = GroupWords::tr("other shard");
+      return;
+  }
+}
+
 }  // namespace
 
 bool MeshScene::hasRacks() const {
@@ -201,7 +220,8 @@ void groupScene(MeshScene* scene, GroupBy by) {
     for (std::size_t c = 0; c < node.cells.size(); ++c) {
       const MeshCell& cell = node.cells[c];
       const Place place{static_cast<int>(n), static_cast<int>(c)};
-      if (cell.inMesh) {
+      const bool framed = !cell.taken && by != GroupBy::Stage && scene->framed.contains(cell.id);
+      if (cell.inMesh || framed) {
         (by == GroupBy::Node ? own.cells : inMesh).push_back(place);
       } else if (cell.taken) {
         jobs[cell.owner].cells.push_back(place);
@@ -241,6 +261,7 @@ void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
     for (MeshCell& cell : node.cells) {
       const auto found = marks.find(cell.id);
       cell.mark = found == marks.end() ? MeshCell::Mark::None : found->second;
+      noteMark(&cell);
     }
   }
 }
@@ -260,6 +281,21 @@ std::set<ptc::DeviceId> groupAlong(const MeshScene& scene, ptc::DeviceId device,
   }
   if (group.size() == 1) group.clear();
   return group;
+}
+
+void alignScenes(MeshScene* one, MeshScene* other) {
+  std::set<ptc::DeviceId> either;
+  for (const MeshScene* scene : {one, other}) {
+    for (const MeshScene::Node& node : scene->nodes) {
+      for (const MeshCell& cell : node.cells) {
+        if (cell.inMesh) either.insert(cell.id);
+      }
+    }
+  }
+  for (MeshScene* scene : {one, other}) {
+    scene->framed = either;
+    groupScene(scene, scene->groupBy);
+  }
 }
 
 }  // namespace tessera::ui

@@ -270,6 +270,7 @@ void MeshView::setZoom(double zoom, std::optional<QPoint> anchor) {
       after.topLeft() + QPointF(share.x() * after.width(), share.y() * after.height()).toPoint();
   horizontalScrollBar()->setValue(target.x() - at.x());
   verticalScrollBar()->setValue(target.y() - at.y());
+  emit zoomed(m_zoom);
 }
 
 void MeshView::relayout() {

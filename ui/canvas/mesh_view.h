@@ -95,6 +95,7 @@ class MeshView : public QAbstractScrollArea {
   /// The lines that are drawn in full for the selected devices and the one under the pointer.
   const std::vector<FlowPath>& ownFlows() const { return m_ownPaths; }
 
+  bool reducesMotion() const { return m_reduceMotion; }
   /// The zoom factor, 0.25 to 8. At 1 everything fits.
   double zoom() const { return m_zoom; }
   /// Keeps the content at `anchor` (default: the middle) in place.
@@ -118,6 +119,7 @@ class MeshView : public QAbstractScrollArea {
 
  signals:
   void selectionChanged();
+  void zoomed(double zoom);
   /// The pointer is over another device, or over none.
   void hoveredChanged(std::optional<tessera::ptc::DeviceId> device);
   void currentChanged(tessera::ptc::DeviceId device);

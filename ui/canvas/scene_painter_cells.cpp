@@ -417,38 +417,25 @@ void ScenePainter::paintChip(QPainter& p, const QRect& rect, const Cell& cell) c
   if (marked && !roomy) paintMark(p, {rect.right() - 3.0, rect.top() + 4.0}, 0.5, cell);
 }
 
-// In the lower right corner, where no text is; in the middle of a tile.
+// As an outline, which hides neither name nor colour. Cards say it in their notes.
 void ScenePainter::paintDifference(QPainter& p, const QRect& rect, const Cell& cell) const {
+  if (m_layout.metrics().detail == Detail::Card) return;
   const int side = std::min(rect.width(), rect.height());
   const QColor color = cell.mark == Cell::Mark::Joined ? m_theme.accent
                        : cell.mark == Cell::Mark::Left ? m_theme.bad
                                                        : m_theme.warn;
-  if (side < 7) {  // no room for a shape
+  if (side < 7) {  // no room for an outline
     p.fillRect(rect, color);
     return;
   }
-  const double radius = std::clamp(side * 0.4, 3.0, 9.0);
-  const bool corner = side >= 40;
-  const QPointF center = corner ? QPointF(rect.right() - radius - 3.0, rect.bottom() - radius - 3.0)
-                                : QRectF(rect).center();
   p.save();
-  p.setRenderHint(QPainter::Antialiasing);
-  p.translate(center);
-  p.scale(radius / 7, radius / 7);
-  p.setPen(QPen(m_theme.cell, 1.5));
-  p.setBrush(color);
-  p.drawEllipse(QPointF(0, 0), 7.4, 7.4);
-  const QColor sign = ink(color);
-  p.setPen(QPen(sign, 2, Qt::SolidLine, Qt::RoundCap));
-  if (cell.mark == Cell::Mark::Moved) {
-    QPainterPath arrows;
-    arrows.addPolygon(QPolygonF({{-3.4, -1}, {3.4, -1}, {0, -5}, {-3.4, -1}}));
-    arrows.addPolygon(QPolygonF({{-3.4, 1}, {3.4, 1}, {0, 5}, {-3.4, 1}}));
-    p.fillPath(arrows, sign);
-  } else {
-    p.drawLine(QPointF(-3.4, 0), QPointF(3.4, 0));
-    if (cell.mark == Cell::Mark::Joined) p.drawLine(QPointF(0, -3.4), QPointF(0, 3.4));
-  }
+  p.setRenderHint(QPainter::Antialiasing, false);
+  // Cells of the earlier layout are dashed: they are empty in this one.
+  p.setPen(cell.mark == Cell::Mark::Left ? dashes(color, 2, 2, 2)
+                                         : QPen(color, 2, Qt::SolidLine, Qt::SquareCap,
+                                                Qt::MiterJoin));
+  p.setBrush(Qt::NoBrush);
+  p.drawRect(rect.adjusted(1, 1, -1, -1));
   p.restore();
 }
 

@@ -4,7 +4,7 @@
 #include "ui/actions/menus.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/pages/state_page.h"
-#include "ui/views/selection_model.h"
+#include "ui/views/mesh_pair.h"
 
 namespace tessera::ui {
 
@@ -12,18 +12,11 @@ MeshPage::MeshPage(const ViewContext& context, QWidget* parent)
     : QStackedWidget(parent),
       m_selection(context.selection),
       m_rulesChanged(context.rulesChanged),
-      m_mesh(new MeshView(this)),
+      m_pair(new MeshPair(context.selection, this)),
+      m_mesh(m_pair->mesh()),
       m_state(new StatePage(this)) {
-  addWidget(m_mesh);
+  addWidget(m_pair);
   addWidget(m_state);
-  connect(m_mesh, &MeshView::selectionChanged, this,
-          [this] { m_selection.setDevices(m_mesh->selection()); });
-  connect(m_mesh, &MeshView::hoveredChanged, this, [this](std::optional<ptc::DeviceId> device) {
-    m_selection.setHovered(device ? Devices{*device} : Devices{});
-  });
-  connect(&m_selection, &SelectionModel::devicesChanged, this, &MeshPage::follow);
-  connect(&m_selection, &SelectionModel::hoveredChanged, this,
-          [this] { m_mesh->setHighlighted(m_selection.hovered()); });
   connect(m_mesh, &MeshView::axisRequested, this, &MeshPage::toggleAxis);
   connect(&m_selection, &SelectionModel::axisChanged, this, [this] {
     m_mesh->setGroupAxis(m_selection.axis());
@@ -36,25 +29,19 @@ void MeshPage::toggleAxis(ptc::Axis axis) {
 }
 
 void MeshPage::setClusterShown(bool shown) {
-  setCurrentWidget(shown ? static_cast<QWidget*>(m_mesh) : m_state);
+  setCurrentWidget(shown ? static_cast<QWidget*>(m_pair) : m_state);
 }
 
 QWidget* MeshPage::picture() {
-  return currentWidget() == m_mesh ? m_mesh->viewport() : currentWidget();
+  if (currentWidget() != m_pair || m_pair->isComparing()) return currentWidget();
+  return m_mesh->viewport();
 }
 
 QWidget* MeshPage::focusTarget() { return m_mesh; }
 
-// Another view may select devices that the scene does not show; the mesh drops them for all views.
-void MeshPage::follow() {
-  m_mesh->setSelection(m_selection.devices());
-  m_selection.setDevices(m_mesh->selection());
-  if (m_selection.devices().size() == 1) m_mesh->setCurrent(*m_selection.devices().begin());
-}
+void MeshPage::showLayout(const ShownLayout& layout) { m_pair->showLayout(layout); }
 
-void MeshPage::showLayout(const ShownLayout& layout) { m_mesh->setScene(*layout.scene); }
-
-void MeshPage::setStale(double age, const QString&) { m_mesh->setStale(age); }
+void MeshPage::setStale(double age, const QString&) { m_pair->setStale(age); }
 
 QList<View::Command> MeshPage::commands() {
   const auto zoom = [this](const char* id, const QString& text, const QString& tip,

@@ -11,6 +11,7 @@
 
 namespace tessera::ui {
 
+class MeshPair;
 class MeshView;
 class StatePage;
 
@@ -21,6 +22,7 @@ class MeshPage : public QStackedWidget, public View {
   MeshPage(const ViewContext& context, QWidget* parent);
 
   MeshView* mesh() const { return m_mesh; }
+  MeshPair* pair() const { return m_pair; }
   StatePage* state() const { return m_state; }
   /// Shows the canvas, or else the state page.
   void setClusterShown(bool shown);
@@ -38,13 +40,13 @@ class MeshPage : public QStackedWidget, public View {
   void setStale(double age, const QString& asOf) override;
 
  private:
-  void follow();
   /// Lights up the groups along `axis`, or none if they are lit up.
   void toggleAxis(ptc::Axis axis);
   QList<Command> groupCommands();
 
   SelectionModel& m_selection;
   std::function<void()> m_rulesChanged;
+  MeshPair* m_pair;
   MeshView* m_mesh;
   StatePage* m_state;
 };

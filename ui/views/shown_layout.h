@@ -22,6 +22,13 @@ namespace tessera::ui {
 /// history. Lesson: the simulated cluster of a lesson, with its plan.
 enum class LayoutSource { Live, Draft, Past, Lesson };
 
+/// The other of two moments that are compared. The earlier one is A.
+struct OtherMoment {
+  std::shared_ptr<const MeshScene> scene;
+  bool isEarlier = true;
+  QString title, shownTitle;  // "A 14:01:30, step 402, epoch 2", of each of the two
+};
+
 /// A value: cheap to copy, because the parts are shared.
 struct ShownLayout {
   LayoutSource source = LayoutSource::Live;
@@ -44,6 +51,7 @@ struct ShownLayout {
   /// or else the last one before it. Null: none.
   std::shared_ptr<const engine::HistoryEntry> change;
   std::optional<double> time = {};  // of Past, wall clock
+  std::optional<OtherMoment> other = {};  // while two moments or changes are compared
 
   /// The shown job in `cluster`; null: none.
   const engine::JobStatus* jobStatus() const;

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "ui/format.h"
 #include "ui/lessons/lesson_session.h"
 #include "ui/models/change_report.h"
 #include "ui/models/change_view.h"
@@ -26,11 +27,10 @@ std::shared_ptr<const MeshScene> drawnScene(MeshScene scene, const SceneLooks& l
   return std::make_shared<const MeshScene>(std::move(scene));
 }
 
-/// Marks where the later layout differs from the earlier one.
-std::shared_ptr<const MeshScene> markedScene(MeshScene scene, const ChangeDiff& diff) {
-  markScene(&scene, diff.joined, diff.left, diff.resharded);
+/// The history does not tell how much memory was in use.
+std::shared_ptr<const MeshScene> withoutMemory(MeshScene scene) {
   for (auto& node : scene.nodes) {
-    for (auto& cell : node.cells) cell.used = cell.total = 0;  // the history does not tell
+    for (auto& cell : node.cells) cell.used = cell.total = 0;
   }
   return std::make_shared<const MeshScene>(std::move(scene));
 }
@@ -81,6 +81,7 @@ void Presenter::indexChanges() { m_changes = ChangeIndex(m_parts.changes.entries
 void Presenter::forgetCluster() {
   m_nodeStates.clear();
   m_pinned.reset();
+  m_pinnedCluster.reset();
 }
 
 QString Presenter::compareBlockedReason() const {
@@ -88,7 +89,8 @@ QString Presenter::compareBlockedReason() const {
 }
 
 void Presenter::setPinned(bool pins) {
-  m_pinned = pins && m_source == LayoutSource::Past ? shownSide() : std::nullopt;
+  m_pinned = pins && isPast() ? shownSide() : std::nullopt;
+  m_pinnedCluster = m_pinned ? m_moment->cluster : nullptr;
 }
 
 std::optional<MomentSide> Presenter::shownSide() const {
@@ -129,10 +131,12 @@ const ComparedChanges* Presenter::comparedChanges() const {
   if (!m_compared || m_comparedIn != model.shared() || !isMade()) {
     ChangeDiff diff = makeChangeDiff(*two->first, *two->second, SampleSeries());
     auto cluster = clusterOfChange(diff.b.entry, model.snapshot(), true);
+    auto earlier = clusterOfChange(diff.a.entry, model.snapshot(), true);
     m_compared.reset();
-    if (!cluster) return nullptr;
+    if (!cluster || !earlier) return nullptr;
     m_compared = {std::move(diff),
-                  std::make_shared<const engine::ClusterSnapshot>(std::move(*cluster))};
+                  std::make_shared<const engine::ClusterSnapshot>(std::move(*cluster)),
+                  std::make_shared<const engine::ClusterSnapshot>(std::move(*earlier))};
     m_comparedIn = model.shared();
   }
   return &*m_compared;
@@ -151,14 +155,43 @@ Presenter::Scene Presenter::sceneOf(const engine::ClusterSnapshot& cluster, Layo
   return drawnScene(std::move(scene), looks);
 }
 
-void Presenter::markMoment(Scene* scene) const {
+void Presenter::placeBeside(ShownLayout* layout, const engine::ClusterSnapshot& other,
+                            const PlaceDiff& diff, bool isEarlier, const SceneLooks& looks) const {
+  MeshScene shown = *layout->scene;
+  MeshScene beside = *sceneOf(other, LayoutSource::Past, looks);
+  alignScenes(&shown, &beside);
+  markScene(isEarlier ? &shown : &beside, diff.joined, diff.left, diff.resharded);
+  layout->scene = std::make_shared<const MeshScene>(std::move(shown));
+  layout->other =
+      OtherMoment{std::make_shared<const MeshScene>(std::move(beside)), isEarlier, {}, {}};
+}
+
+void Presenter::compareMoments(ShownLayout* layout, const SceneLooks& looks) const {
   const auto moments = comparedMoments();
   if (!moments) return;
-  MeshScene marked = **scene;
-  const bool isLater = m_moment->time >= m_pinned->time;  // marks tell how one gets to the moment
-  markScene(&marked, isLater ? moments->joined : moments->left,
-            isLater ? moments->left : moments->joined, moments->resharded);
-  *scene = std::make_shared<const MeshScene>(std::move(marked));
+  const bool isEarlier = moments->a.time == m_pinned->time;
+  placeBeside(layout, *m_pinnedCluster, *moments, isEarlier, looks);
+  const auto title = [](QLatin1Char letter, const MomentSide& side) {
+    return tr("%1  %2, step %3, epoch %4", "A 14:01:30, step 402, epoch 2")
+        .arg(QString(letter), format::clock(side.time), format::count(side.job.step),
+             format::count(side.job.epoch));
+  };
+  const QString a = title(QLatin1Char('A'), moments->a),
+                b = title(QLatin1Char('B'), moments->b);
+  layout->other->title = isEarlier ? a : b;
+  layout->other->shownTitle = isEarlier ? b : a;
+}
+
+void Presenter::compareChanges(ShownLayout* layout, const ComparedChanges& compared,
+                               const SceneLooks& looks) const {
+  placeBeside(layout, *compared.earlier, compared.diff, true, looks);
+  const auto title = [](QLatin1Char letter, const engine::HistoryEntry& entry) {
+    return tr("%1  after change #%2", "A after change #2").arg(QString(letter), QString::number(entry.id));
+  };
+  layout->scene = withoutMemory(*layout->scene);
+  layout->other->scene = withoutMemory(*layout->other->scene);
+  layout->other->title = title(QLatin1Char('A'), compared.diff.a.entry);
+  layout->other->shownTitle = title(QLatin1Char('B'), compared.diff.b.entry);
 }
 
 ShownLayout Presenter::layout(const SceneLooks& looks) const {
@@ -174,13 +207,11 @@ ShownLayout Presenter::layout(const SceneLooks& looks) const {
   if (job != nullptr) layout.job = job->name;
   layout.scene = sceneOf(*layout.cluster, layout.source, looks);
   if (compared != nullptr) {
-    layout.scene = markedScene(*layout.scene, compared->diff);
+    compareChanges(&layout, *compared, looks);
     layout.time = timesOf(compared->diff.b.entry).end;
   }
-  if (isPast()) {
-    markMoment(&layout.scene);
-    layout.time = m_moment->time;
-  }
+  if (isPast()) layout.time = m_moment->time;
+  if (isPast() || isLive()) compareMoments(&layout, looks);
   layout.live = isLive() && compared == nullptr
                     ? layout.scene
                     : sceneOf(model.snapshot(), LayoutSource::Live, looks);

@@ -46,6 +46,7 @@ struct ShownMoment {
 struct ComparedChanges {
   ChangeDiff diff;
   std::shared_ptr<const engine::ClusterSnapshot> cluster;  // as the later one left it
+  std::shared_ptr<const engine::ClusterSnapshot> earlier;  // as the earlier one left it
 };
 
 class Presenter {
@@ -124,12 +125,19 @@ class Presenter {
   ShownLayout lessonLayout(const SceneLooks& looks) const;
   Scene sceneOf(const engine::ClusterSnapshot& cluster, LayoutSource of,
                 const SceneLooks& looks) const;
-  void markMoment(Scene* scene) const;
+  /// Adds the other of two moments, and marks where the later one differs.
+  /// \param other the cluster at the moment that is not shown yet
+  void placeBeside(ShownLayout* layout, const engine::ClusterSnapshot& other, const PlaceDiff& diff,
+                   bool isEarlier, const SceneLooks& looks) const;
+  void compareMoments(ShownLayout* layout, const SceneLooks& looks) const;
+  void compareChanges(ShownLayout* layout, const ComparedChanges& compared,
+                      const SceneLooks& looks) const;
 
   Parts m_parts;
   LayoutSource m_source = LayoutSource::Live;
   std::optional<ShownMoment> m_moment;
   std::optional<MomentSide> m_pinned;
+  std::shared_ptr<const engine::ClusterSnapshot> m_pinnedCluster;  // null: none is pinned
   ChangeIndex m_changes;
   NodeStates m_nodeStates;
   ClusterModel m_pastModel;  // of `m_moment`, for panes that show a model
