@@ -476,7 +476,7 @@ class MeshViewTest : public QObject {
     QVERIFY(view.cut().empty());
   }
 
-  // Bundles of many flows stay; the lines of the GPU that the user looks at are drawn in full.
+  // The lines between frames stay; those of the GPU that the user looks at are drawn in full.
   void linesOfTheChosenGpuAreDrawnInFull() {
     const auto scene = makeScene(test::LargeCluster(64, 8, 4, 40), kJob);
     Shown shown(scene);
@@ -489,7 +489,6 @@ class MeshViewTest : public QObject {
     QCOMPARE(std::ssize(view.ownFlows()), count);
     for (const auto& path : view.ownFlows()) {
       QVERIFY(path.from == id || path.to == id);
-      QVERIFY(!path.bundle);
     }
     QTest::mouseMove(view.viewport(), view.cellRect(scene.flows.back().to).center());
     for (const auto& path : view.ownFlows()) {
@@ -497,7 +496,7 @@ class MeshViewTest : public QObject {
     }
     view.setSelection({view.devices().begin(), view.devices().end()});
     QTest::mouseMove(view.viewport(), QPoint(1, 1));
-    QVERIFY(view.ownFlows().empty());  // more than can be told apart: the bundles stay
+    QVERIFY(view.ownFlows().empty());  // more than can be told apart
   }
 
   void dragHintIsAsked() {

@@ -6,6 +6,9 @@
 
 #include <QPainterPath>
 #include <QPointF>
+#include <QRectF>
+#include <QString>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -15,18 +18,23 @@ namespace tessera::ui {
 
 class MeshLayout;
 
-/// Up to this number flows are drawn one by one; above it they are bundled by pair of nodes.
-inline constexpr std::size_t kMaxSingleFlows = 64;
-/// The maximum number of bundles. Those with the most bytes are drawn.
-inline constexpr std::size_t kMaxBundles = 512;
+/// Up to this number of GPUs all lines are drawn; above it those of the busiest port only.
+inline constexpr std::size_t kMostGpusWithAllLines = 40;
+/// The maximum number of lines between frames. Those with the most bytes are drawn.
+inline constexpr std::size_t kMostLines = 24;
+inline constexpr double kFlowLabelSize = 10.5;  // of canvasFont
+/// The maximum number of lines of chosen devices.
+inline constexpr std::size_t kMostOwnLines = 64;
 
 /// One line with its dots.
 struct FlowPath {
-  ptc::DeviceId from = {}, to = {};  // not of a bundle
+  ptc::DeviceId from = {}, to = {};  // one of the flows in it
   QPainterPath line;
-  QPainterPath head;  // an open arrow; halfway along for a bundle
-  bool bundle = false;
-  double width = 2.2;  // of a bundle: by the logarithm of its bytes
+  QPainterPath head;  // an open arrow at the end
+  double width = 2.2;  // of a line between frames: by the logarithm of its bytes
+  std::int64_t bytes = 0;
+  QString label = {};     // the bytes: "37.4 MiB"; empty: no room for it
+  QRectF labelArea = {};  // crosses no other label and, in cards, no frame
   bool live = false;
   bool stalled = false;
   bool dotted = true;           // false in a gutter too full for dots
@@ -38,24 +46,24 @@ struct FlowPath {
   /// Returns whether the line looks the same. The speed of the dots may differ.
   bool looksLike(const FlowPath& other) const {
     return live == other.live && stalled == other.stalled && width == other.width &&
-           points == other.points;
+           label == other.label && labelArea == other.labelArea && points == other.points;
   }
   double length() const { return at.empty() ? 0 : at.back(); }
   /// Appends the positions of the dots `seconds` after a fixed moment.
   void dots(double seconds, std::vector<QPointF>* out) const;
 };
 
-/// Routes all flows of `scene`.
+/// Routes the flows of `scene`: one line for each pair of frames, and none within a node.
 ///
-/// In cards each flow leaves below its source, runs in the gutters between cells and frames, and
-/// ends below its destination. Flows that share a gutter use separate lanes. In tiles, or above
-/// kMaxSingleFlows, there is one curve per pair of nodes and none for flows within a node.
+/// In cards a line leaves below its frame, runs in the gutters between the frames, and ends below
+/// the other frame. Lines that share a gutter use separate lanes. In tiles it is a curve. Where
+/// there are more than kMostGpusWithAllLines devices or kMostLines pairs, only the lines of the
+/// busiest port are drawn: those out of the frame, or into it, that sends or receives the most.
 std::vector<FlowPath> routeFlows(const MeshScene& scene, const MeshLayout& layout);
 
-/// Returns the lines of the flows from and to `devices`, each in full: those of `paths` where they
-/// are drawn one by one, else a curve from cell to cell. Nothing if there are more than
-/// kMaxSingleFlows: the bundles say more then.
+/// Returns a line for each flow between `devices` and devices of other nodes, from cell to cell.
+/// Nothing if there are more than kMostOwnLines: the lines between frames say more then.
 std::vector<FlowPath> routeFlowsOf(const std::set<ptc::DeviceId>& devices, const MeshScene& scene,
-                                   const MeshLayout& layout, const std::vector<FlowPath>& paths);
+                                   const MeshLayout& layout);
 
 }  // namespace tessera::ui

@@ -367,7 +367,7 @@ void MeshView::routeOwn() {
   if (devices.empty()) devices = m_highlighted;
   m_ownPaths = m_paths.empty() && m_scene.flows.empty()
                    ? std::vector<FlowPath>()
-                   : routeFlowsOf(devices, m_scene, m_layout, m_paths);
+                   : routeFlowsOf(devices, m_scene, m_layout);
 }
 
 void MeshView::renderCells() {
@@ -553,7 +553,9 @@ void MeshView::hideEvent(QHideEvent* event) {
 }
 
 bool MeshView::animating() const {
-  return m_scene.moving() && !m_reduceMotion && m_staleAge <= 0 && isVisible();
+  const auto& paths = m_ownPaths.empty() ? m_paths : m_ownPaths;
+  const auto hasDots = [](const FlowPath& path) { return path.live && !path.stalled; };
+  return !m_reduceMotion && m_staleAge <= 0 && isVisible() && std::ranges::any_of(paths, hasDots);
 }
 
 void MeshView::updateTimers() {

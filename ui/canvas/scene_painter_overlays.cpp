@@ -18,39 +18,28 @@ void ScenePainter::paintFlows(QPainter& p, const std::vector<FlowPath>& paths) c
   for (const FlowPath& path : paths) {
     const bool solid = path.live && !path.stalled;
     QColor color = path.stalled ? m_theme.warn : m_theme.accent;
-    if (paths.size() > kMaxSingleFlows) {
-      // Hundreds of lines with thousands of pixels each: hairlines are ten times faster and keep
-      // the cells visible. The opacity shows the bytes.
-      color.setAlphaF(static_cast<float>(std::clamp(0.1 * path.width, 0.12, 0.4)));
-      p.setPen(QPen(color, 0, solid ? Qt::SolidLine : Qt::DotLine));
-      p.drawPolyline(path.points.data(), static_cast<int>(path.points.size()));
-      continue;
-    }
-    color.setAlphaF(!solid ? 0.75F : path.bundle ? 0.38F : 0.45F);
-    QPen pen(color, canvasLine(path.width), Qt::SolidLine, path.bundle ? Qt::FlatCap : Qt::RoundCap,
-             Qt::RoundJoin);
-    if (!solid) {
-      pen.setCapStyle(Qt::RoundCap);
-      pen.setDashPattern({1.2, 2.2});
-    }
+    color.setAlphaF(solid ? 0.45F : 0.75F);
+    QPen pen(color, canvasLine(path.width), Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
+    if (!solid) pen.setDashPattern({1.2, 2.2});
     p.strokePath(path.line, pen);
     color.setAlphaF(1);
     p.strokePath(path.head,
                  QPen(color, canvasLine(1.8), Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  }
+  // Above all lines, so that none runs through a number.
+  const QFont font = canvasFont(kFlowLabelSize, QFont::Medium);
+  for (const FlowPath& path : paths) {
+    if (path.label.isEmpty()) continue;
+    const QColor& color = path.stalled ? m_theme.warn : m_theme.accent;
+    roundedRect(p, path.labelArea, path.labelArea.height() / 2, Qt::NoPen, m_theme.canvas);
+    textCentered(p, path.labelArea.center().x(), baselineAt(font, path.labelArea.center().y()),
+                 path.label, font, color);
   }
 }
 
 void ScenePainter::paintDots(QPainter& p, const std::vector<FlowPath>& paths,
                              double seconds) const {
   std::vector<QPointF> dots;
-  if (paths.size() > kMaxSingleFlows) {
-    for (const FlowPath& path : paths) {
-      if (path.live && !path.stalled) path.dots(seconds, &dots);
-    }
-    for (const QPointF& dot : dots)
-      p.fillRect(QRectF(dot.x() - 1, dot.y() - 1, 2, 2), m_theme.accent);
-    return;
-  }
   p.setRenderHint(QPainter::Antialiasing);
   p.setPen(Qt::NoPen);
   p.setBrush(m_theme.accent);
@@ -59,7 +48,9 @@ void ScenePainter::paintDots(QPainter& p, const std::vector<FlowPath>& paths,
     dots.clear();
     path.dots(seconds, &dots);
     const double radius = std::clamp(path.width * 0.5 + 1.4, 2.0, 3.2);
-    for (const QPointF& dot : dots) p.drawEllipse(dot, radius, radius);
+    for (const QPointF& dot : dots) {
+      if (!path.labelArea.contains(dot)) p.drawEllipse(dot, radius, radius);
+    }
   }
 }
 
