@@ -278,6 +278,52 @@ class MainWindowTest : public QObject {
                  "tesseractl --cluster local plan gpt-mini --devices n0g0,n0g1,n0g2,n0g3,n1g0"));
   }
 
+  // Configurations first, then the bar, then what decides; the rest is folded. The buttons are
+  // visible in the smallest window, too.
+  void thePlanBeginsWithTheConfigurations() {
+    Panel panel({.operate = true});
+    panel.window->resize(panel.window->minimumSize());
+    panel.window->show();
+    drop(panel, kN1, true);
+    QVERIFY(panel.waitForPlan());
+    auto* plan = panel.window->planPanel();
+    QTRY_VERIFY(plan->candidates()->rowCount() > 3);
+    test::settle();
+    const auto topOf = [plan](const QWidget* widget) {
+      return widget->mapTo(plan, QPoint(0, 0)).y();
+    };
+    const QTableView* table = plan->candidateTable();
+    QVERIFY(topOf(table) < topOf(plan->axisBox(ptc::Axis::kDp)));
+    QVERIFY(topOf(plan->axisBox(ptc::Axis::kDp)) < topOf(plan->bar()));
+    QVERIFY(topOf(plan->bar()) < topOf(plan->mainFacts()));
+    // Three whole rows, and no number is elided.
+    QCOMPARE(table->viewport()->height() / table->rowHeight(0), 3);
+    for (const auto column : {ui::CandidateTableModel::StepColumn,
+                              ui::CandidateTableModel::MovesColumn,
+                              ui::CandidateTableModel::PauseColumn}) {
+      QVERIFY(!table->isColumnHidden(column));
+      for (int row = 0; row < plan->candidates()->rowCount(); ++row) {
+        const QString text = plan->candidates()->index(row, column).data().toString();
+        const QFontMetrics metrics(ui::uiFont(12));
+        QVERIFY2(metrics.horizontalAdvance(text) + 4 <= table->columnWidth(column),
+                 qPrintable(text));
+      }
+    }
+    QVERIFY(!plan->facts()->isVisible() && plan->mainFacts()->isVisible());
+    QVERIFY(!plan->mainFacts()->value(QStringLiteral("pause (estimate)")).isEmpty());
+    QVERIFY(plan->mainFacts()->value(QStringLiteral("busiest port")).isEmpty());
+    for (const bool open : {false, true}) {
+      plan->detailsButton()->setChecked(open);
+      test::settle();
+      QCOMPARE(plan->facts()->isVisible(), open);
+      for (const QPushButton* button : {plan->applyButton(), plan->discardButton()}) {
+        const QRect area(button->mapTo(plan, QPoint(0, 0)), button->size());
+        QVERIFY(button->isVisible() && plan->rect().contains(area));
+      }
+      QVERIFY(plan->height() <= panel.window->height());
+    }
+  }
+
   void thePlanSaysHowFarItIsFromTheBound() {
     Panel panel({.operate = true});
     panel.commands.adjustPlan = [](engine::PlanSummary plan) {

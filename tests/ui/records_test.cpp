@@ -10,6 +10,7 @@
 #include <QMouseEvent>
 #include <QPushButton>
 #include <QTableView>
+#include <QToolButton>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
@@ -320,6 +321,8 @@ class RecordsTest : public QObject {
     panel.window->actions()->find(QStringLiteral("view.draft"))->trigger();
     QTRY_VERIFY(plan->candidates()->rowCount() > 3);
     ui::ParetoScatter* scatter = plan->scatter();
+    QVERIFY(!scatter->isVisible());
+    plan->detailsButton()->click();
     QTRY_VERIFY(scatter->isVisible());
     QCoreApplication::processEvents();
     const int wanted = scatter->indexAt(scatter->pointOf(2)).value();

@@ -8,6 +8,26 @@
 
 namespace tessera::ui {
 
+namespace {
+
+QRect secondLineOf(const QRect& row) {
+  return row.adjusted(4, row.height() / 2 - 1, -2, -2);
+}
+
+}  // namespace
+
+QString CandidateDelegate::optionsText(const QModelIndex& index) {
+  QStringList parts;
+  const QModelIndex options = index.siblingAtColumn(CandidateTableModel::OptionsColumn);
+  for (const QString& part :
+       {options.data().toString(),
+        index.data(CandidateTableModel::CurrentRole).toBool() ? tr("now") : QString(),
+        index.data(CandidateTableModel::MeritsRole).toString()}) {
+    if (!part.isEmpty()) parts << part;
+  }
+  return parts.join(QLatin1Char(' '));
+}
+
 void CandidateDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                               const QModelIndex& index) const {
   const Theme& theme = Theme::current();
@@ -15,6 +35,16 @@ void CandidateDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
       !option.state.testFlag(QStyle::State_Selected))
     painter->fillRect(option.rect, theme.soft);
   QStyledItemDelegate::paint(painter, option, index);
+  if (m_twoLines && index.column() == CandidateTableModel::MeshColumn) {
+    painter->save();
+    painter->setFont(uiFont(11));
+    painter->setPen(theme.dim);
+    const QRect room = secondLineOf(option.rect);
+    painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
+                      painter->fontMetrics().elidedText(optionsText(index), Qt::ElideRight,
+                                                        room.width()));
+    painter->restore();
+  }
   if (index.column() != CandidateTableModel::MarkColumn) return;
   painter->save();
   painter->setRenderHint(QPainter::Antialiasing);
@@ -54,13 +84,10 @@ void CandidateDelegate::initStyleOption(QStyleOptionViewItem* option,
   option->palette.setColor(QPalette::HighlightedText, isMesh ? color : theme.text);
   if (index.column() == CandidateTableModel::OptionsColumn) {
     option->font = uiFont(11);
-    if (index.data(CandidateTableModel::CurrentRole).toBool()) {
-      option->text = QString(option->text + QLatin1Char(' ') + tr("now")).trimmed();
-    }
-    const QString merits = index.data(CandidateTableModel::MeritsRole).toString();
-    if (!merits.isEmpty()) {
-      option->text = QString(option->text + QLatin1Char(' ') + merits).trimmed();
-    }
+    option->text = optionsText(index);
+  }
+  if (m_twoLines && isMesh && !optionsText(index).isEmpty()) {
+    option->displayAlignment = Qt::AlignLeft | Qt::AlignTop;
   }
 }
 

@@ -15,12 +15,19 @@ class CandidateDelegate : public QStyledItemDelegate {
 
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
+  /// Whether the options are a second line of the mesh, for a table without their column.
+  void setTwoLines(bool on) { m_twoLines = on; }
+  /// What the second line, or else the column of the options, says: "ZeRO mb 4, fastest".
+  static QString optionsText(const QModelIndex& index);
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
 
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+ private:
+  bool m_twoLines = false;
 };
 
 }  // namespace tessera::ui

@@ -2,6 +2,7 @@
 #include "ui/pages/plan_panel.h"
 
 #include <QAbstractItemView>
+#include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
@@ -87,7 +88,10 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
       m_batch(new QLabel(this)),
       m_planTitle(new QLabel(this)),
       m_bar(new StackedBar(this)),
+      m_mainFacts(new KeyValues(this)),
       m_facts(new KeyValues(this)),
+      m_more(new QToolButton(this)),
+      m_details(new QWidget(this)),
       m_pipeline(new PipelineBox(this)),
       m_why(new QLabel(this)),
       m_recommendation(new QLabel(this)),
@@ -164,35 +168,38 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   buttons->addStretch();
   buttons->addWidget(m_discard);
 
-  // Fields and buttons stay visible in a low window; the rest scrolls.
   buildCandidates();
-  auto* details = new QWidget(this);
-  auto* detailColumn = new QVBoxLayout(details);
-  m_details = detailColumn;
-  detailColumn->setContentsMargins(0, 0, 0, 0);
-  detailColumn->setSpacing(10);
-  detailColumn->addWidget(m_planTitle);
-  detailColumn->addWidget(m_bar);
-  detailColumn->addWidget(m_facts);
-  detailColumn->addWidget(m_why);
-  detailColumn->addWidget(m_candidateGroup);
-  detailColumn->addWidget(m_pipeline);
-  detailColumn->addStretch();
-  QScrollArea* scroll = scrolled(details, this);
+  buildEffect();
+  auto* content = new QWidget(this);
+  auto* contentColumn = new QVBoxLayout(content);
+  contentColumn->setContentsMargins(0, 0, 0, 0);
+  contentColumn->setSpacing(10);
+  contentColumn->addWidget(m_candidateGroup);
+  contentColumn->addLayout(axes);
+  contentColumn->addLayout(rareAxes);
+  contentColumn->addLayout(optionRow);
+  contentColumn->addWidget(m_way);
+  contentColumn->addWidget(m_product);
+  contentColumn->addWidget(m_problem);
+  contentColumn->addWidget(m_batch);
+  contentColumn->addWidget(new Rule(content));
+  contentColumn->addWidget(m_planTitle);
+  contentColumn->addWidget(m_bar);
+  contentColumn->addWidget(m_mainFacts);
+  contentColumn->addWidget(m_more, 0, Qt::AlignLeft);
+  contentColumn->addWidget(m_details);
+  contentColumn->addWidget(m_pipeline);
+  contentColumn->addStretch();
+  QScrollArea* scroll = scrolled(content, this);
   scroll->setFocusPolicy(Qt::NoFocus);
+  connect(qApp, &QApplication::focusChanged, scroll, [scroll](QWidget*, QWidget* focused) {
+    if (scroll->widget()->isAncestorOf(focused)) scroll->ensureWidgetVisible(focused);
+  });
 
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 13, 16, 14);
   column->setSpacing(10);
   column->addLayout(titleRow);
-  column->addLayout(axes);
-  column->addLayout(rareAxes);
-  column->addLayout(optionRow);
-  column->addWidget(m_way);
-  column->addWidget(m_product);
-  column->addWidget(m_problem);
-  column->addWidget(m_batch);
-  column->addWidget(new Rule(this));
   column->addWidget(scroll, 1);
   column->addLayout(buttons);
   column->addWidget(m_apply);
@@ -265,7 +272,8 @@ const PlanPanel::AxisRow& PlanPanel::rowOf(ptc::Axis axis) const {
 }
 
 void PlanPanel::addDetail(QWidget* part) {
-  m_details->insertWidget(m_details->indexOf(m_facts) + 1, part);
+  auto* const column = static_cast<QVBoxLayout*>(m_details->layout());
+  column->insertWidget(column->indexOf(m_facts) + 1, part);
 }
 
 QSpinBox* PlanPanel::axisBox(ptc::Axis axis) const { return rowOf(axis).box; }

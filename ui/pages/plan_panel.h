@@ -2,7 +2,9 @@
 #pragma once
 
 /// \file
-/// The right pane in Draft: choose the mesh, see the effect of the change, apply it.
+/// The right pane in Draft. It begins with the configurations to choose from; then come the degrees
+/// and the effect of the change. All facts are folded behind "Details". The buttons are always
+/// visible, the rest scrolls.
 
 #include <array>
 
@@ -55,7 +57,11 @@ class PlanPanel : public Surface {
   QString whyText() const;
   /// "Recommended: 4 × 2 × 1, …"
   QString recommendationText() const;
+  /// All facts of the plan; visible while Details is open.
   KeyValues* facts() const { return m_facts; }
+  /// The facts that decide, and the problems; visible while Details is closed.
+  KeyValues* mainFacts() const { return m_mainFacts; }
+  QToolButton* detailsButton() const { return m_more; }
   StackedBar* bar() const { return m_bar; }
   PipelineBox* pipeline() const { return m_pipeline; }
   /// The draft as a command line: "tesseractl plan gpt-mini --devices …".
@@ -90,6 +96,8 @@ class PlanPanel : public Surface {
   void refreshButtons();
   void refreshProposal();
   void buildCandidates();
+  void buildEffect();
+  void showDetails(bool shown);
   /// Marks the row of the draft in table and scatter, without emitting signals.
   void markChosen();
   void fitColumns();
@@ -108,9 +116,10 @@ class PlanPanel : public Surface {
   QLabel* m_problem;
   QLabel* m_batch;
   QLabel* m_planTitle;
-  QVBoxLayout* m_details = nullptr;
   StackedBar* m_bar;
-  KeyValues* m_facts;
+  KeyValues *m_mainFacts, *m_facts;
+  QToolButton* m_more;
+  QWidget* m_details;
   PipelineBox* m_pipeline;
   QLabel *m_why, *m_recommendation;
   QCheckBox* m_zero;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The configurations of PlanPanel: table, scatter plot, and the link between them and the draft.
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QScopedValueRollback>
@@ -17,9 +18,10 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kCandidateRowHeight = 24;
+constexpr int kCandidateRowHeight = 36;
 constexpr int kHeaderHeight = 24;
-constexpr int kMaxRows = 8;      // visible without scrolling
+constexpr int kMarkWidth = 18, kLeastNumber = 46;
+constexpr int kMaxRows = 3;      // visible without scrolling
 constexpr int kWidePanel = 430;  // from this width on all columns of the candidates are shown
 
 }  // namespace
@@ -34,7 +36,9 @@ void PlanPanel::buildCandidates() {
       QStringLiteral("QTableView::item { padding: 3px 2px; } "
                      "QHeaderView::section { padding: 4px 6px; }"));
   m_table->setModel(&m_candidates);
-  m_table->setItemDelegate(new CandidateDelegate(m_table));
+  auto* looks = new CandidateDelegate(m_table);
+  looks->setTwoLines(true);
+  m_table->setItemDelegate(looks);
   m_table->setAccessibleName(tr("Configurations that the job could use"));
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -43,9 +47,10 @@ void PlanPanel::buildCandidates() {
   QHeaderView* header = m_table->horizontalHeader();
   header->setFixedHeight(kHeaderHeight);
   header->setHighlightSections(false);
+  header->setResizeContentsPrecision(-1);  // all rows
   header->setMinimumSectionSize(14);
   header->setSectionResizeMode(QHeaderView::Fixed);
-  header->setSectionResizeMode(CandidateTableModel::OptionsColumn, QHeaderView::Stretch);
+  header->setSectionResizeMode(CandidateTableModel::MeshColumn, QHeaderView::Stretch);
   header->setSectionsClickable(false);
 
   auto* titleRow = new QHBoxLayout;
@@ -57,13 +62,10 @@ void PlanPanel::buildCandidates() {
   auto* column = new QVBoxLayout(m_candidateGroup);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
-  column->addWidget(new Rule(m_candidateGroup));
-  column->addSpacing(2);
   column->addLayout(titleRow);
   column->addWidget(m_candidateNote);
   column->addWidget(m_table);
   column->addWidget(m_recommendation);
-  column->addWidget(m_scatter);
 
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     const QModelIndexList rows = m_table->selectionModel()->selectedRows();
@@ -109,7 +111,8 @@ void PlanPanel::refreshProposal() {
       break;
   }
   const bool guessed = proposal && !proposal->calibrated;
-  m_estimateNote->setText(guessed ? tr("≈ estimates, not calibrated") : tr("≈ estimates"));
+  m_estimateNote->setText(guessed ? tr("≈ step · moves · ≈ pause, not calibrated")
+                                  : tr("≈ step · moves · ≈ pause"));
   m_estimateNote->setToolTip(
       guessed ? tr("Based on built-in constants. Run tesseractl probe to measure this cluster.")
               : QString());
@@ -123,7 +126,6 @@ void PlanPanel::refreshProposal() {
   }
   const int rows = m_candidates.rowCount();
   m_table->setVisible(rows > 0);
-  m_table->setFixedHeight(kHeaderHeight + kCandidateRowHeight * std::clamp(rows, 1, kMaxRows) + 2);
   m_scatter->setVisible(rows > 1);
   std::vector<QString> words;
   for (int row = 0; row < rows; ++row) words.push_back(m_candidates.describe(row));
@@ -150,18 +152,29 @@ void PlanPanel::markChosen() {
   m_scatter->setChosen(shown ? index : std::nullopt);
 }
 
-// At the usual width the table shows the main columns; the tool tip has the others.
+// At the usual width the table shows the main columns; the tool tip has the others. Micro-batch and
+// ZeRO are the second line of the mesh.
 void PlanPanel::fitColumns() {
   const bool wide = width() >= kWidePanel;
+  m_table->horizontalHeader()->setVisible(wide);  // else the caption names the columns
+  m_table->setFixedHeight((wide ? kHeaderHeight : 0) +
+                          kCandidateRowHeight * std::clamp(m_candidates.rowCount(), 1, kMaxRows) +
+                          2);
+  m_table->setColumnHidden(CandidateTableModel::OptionsColumn, true);
   m_table->setColumnHidden(CandidateTableModel::TokensColumn, !wide);
-  m_table->setColumnHidden(CandidateTableModel::PauseColumn, !wide);
   m_table->setColumnHidden(CandidateTableModel::PeakColumn, !wide);
-  const std::pair<CandidateTableModel::Columns, int> widths[] = {
-      {CandidateTableModel::MarkColumn, 18},  {CandidateTableModel::MeshColumn, 84},
-      {CandidateTableModel::StepColumn, 62},  {CandidateTableModel::TokensColumn, 76},
-      {CandidateTableModel::MovesColumn, 74}, {CandidateTableModel::PauseColumn, 64},
-      {CandidateTableModel::PeakColumn, 116}};
-  for (const auto& [column, size] : widths) setColumnRoom(*m_table, column, size);
+  m_table->setColumnWidth(CandidateTableModel::MarkColumn, kMarkWidth);
+  for (const auto column : {CandidateTableModel::StepColumn, CandidateTableModel::TokensColumn,
+                            CandidateTableModel::MovesColumn, CandidateTableModel::PauseColumn,
+                            CandidateTableModel::PeakColumn}) {
+    m_table->resizeColumnToContents(column);  // numbers are never elided
+    const int content = std::max(m_table->columnWidth(column), kLeastNumber);
+    if (wide) {
+      setColumnRoom(*m_table, column, content);
+    } else {
+      m_table->setColumnWidth(column, content);
+    }
+  }
 }
 
 void PlanPanel::resizeEvent(QResizeEvent* event) {

@@ -4,6 +4,8 @@
 #include <QLocale>
 #include <QPushButton>
 #include <QStringList>
+#include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "ui/models/device_names.h"
 #include "ui/pages/overlap_row.h"
 #include "ui/pages/plan_panel.h"
+#include "ui/plots/pareto_scatter.h"
 #include "ui/sentences.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/pipeline_box.h"
@@ -29,7 +32,41 @@ QString boundText(const engine::PlanCertificate& certificate) {
                  : PlanPanel::tr("%1 (provably the least)").arg(bytes);
 }
 
+/// Whether a fact is shown while the others are folded: what the change costs and what it risks.
+bool isMain(const KeyValues::Row& row) {
+  const bool decides = row.key == PlanPanel::tr("pause (estimate)") ||
+                       row.key == PlanPanel::tr("peak memory") ||
+                       row.key == PlanPanel::tr("loss of any node");
+  return decides || row.role == QLatin1String("warn") || row.role == QLatin1String("bad");
+}
+
 }  // namespace
+
+void PlanPanel::buildEffect() {
+  m_more->setText(tr("Details"));
+  m_more->setAccessibleName(tr("Details of the plan"));
+  m_more->setStatusTip(tr("Show all facts of the plan, and the configurations as a plot"));
+  m_more->setCheckable(true);
+  m_more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  m_more->setStyleSheet(
+      QStringLiteral("QToolButton { padding: 3px 6px 3px 0px; } "
+                     "QToolButton:checked { background: transparent; "
+                     "border-color: transparent; font-weight: 400; }"));
+  auto* column = new QVBoxLayout(m_details);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(10);
+  column->addWidget(m_facts);
+  column->addWidget(m_why);
+  column->addWidget(m_scatter);
+  connect(m_more, &QToolButton::toggled, this, &PlanPanel::showDetails);
+  showDetails(false);
+}
+
+void PlanPanel::showDetails(bool shown) {
+  m_more->setArrowType(shown ? Qt::DownArrow : Qt::RightArrow);
+  m_details->setVisible(shown);
+  m_mainFacts->setVisible(!shown && m_plan.summary() != nullptr);
+}
 
 void PlanPanel::refreshPlan() {
   const auto& summary = m_plan.summary();
@@ -37,6 +74,8 @@ void PlanPanel::refreshPlan() {
       m_plan.state() == DraftPlan::State::Planning || m_plan.state() == DraftPlan::State::Stale;
   m_bar->setVisible(summary != nullptr);
   m_facts->setVisible(summary != nullptr);
+  m_mainFacts->setVisible(summary != nullptr && !m_more->isChecked());
+  m_more->setVisible(summary != nullptr || m_candidates.rowCount() > 1);
   m_copy->setVisible(!m_draft.isEmpty());
   const engine::JobStatus* job = m_model.job();
   const bool hasPipeline =
@@ -62,7 +101,7 @@ void PlanPanel::refreshPlan() {
   if (!summary) {
     switch (m_plan.state()) {
       case DraftPlan::State::None:
-        m_planTitle->setText(tr("Drag a GPU, edit an axis, or choose below"));
+        m_planTitle->setText(tr("Drag a GPU, choose above, or edit an axis"));
         break;
       case DraftPlan::State::Planning:
         m_planTitle->setText(tr("Planning…"));
@@ -144,6 +183,8 @@ void PlanPanel::refreshPlan() {
     rows.push_back({tr("does not fit on"), deviceNames(std::move(full)), QStringLiteral("bad")});
   }
   m_facts->setRows(rows);
+  std::erase_if(rows, [](const KeyValues::Row& row) { return !isMain(row); });
+  m_mainFacts->setRows(rows);
 }
 
 }  // namespace tessera::ui

@@ -5,6 +5,7 @@
 #include "ui/canvas/mesh_view.h"
 #include "ui/pages/state_page.h"
 #include "ui/views/mesh_pair.h"
+#include "ui/views/selection_model.h"
 
 namespace tessera::ui {
 
