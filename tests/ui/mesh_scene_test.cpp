@@ -8,6 +8,7 @@
 #include "tests/ui/sample_clusters.h"
 #include "ui/canvas/flow_watch.h"
 #include "ui/canvas/mesh_layout.h"
+#include "ui/theme.h"
 
 using namespace tessera;
 using tessera::test::kJob;
@@ -212,6 +213,60 @@ class MeshSceneTest : public QObject {
     const std::set<ptc::DeviceId> fewer{{0, 0}, {1, 0}};
     scene = makeScene(cluster, kJob, &fewer);
     QCOMPARE(scene.nodes[0].subtitle, QStringLiteral("−3 GPUs"));
+  }
+
+  // Parts of a shard keep its hue and differ by their patterns, so that a change reads without a
+  // legend.
+  void partsOfAShardKeepItsHue() {
+    const auto at = [](const ptc::MeshShape& shape, int pp, int tp,
+                       const std::optional<ptc::MeshShape>& from) {
+      return ui::swatchesAt(shape, pp, tp, from).piece;
+    };
+    const auto hue = [](int swatch) { return swatch % ui::kNumHues; };
+    const auto two = test::Shape(2, 2, 1), four = test::Shape(1, 4, 1);
+    QCOMPARE(at(four, 0, 0, two), at(two, 0, 0, {}));
+    QCOMPARE(hue(at(four, 0, 1, two)), hue(at(two, 0, 0, {})));
+    QCOMPARE(hue(at(four, 0, 2, two)), hue(at(two, 0, 1, {})));
+    QCOMPARE(hue(at(four, 0, 3, two)), hue(at(two, 0, 1, {})));
+    QVERIFY(ui::pattern(at(four, 0, 0, two)) != ui::pattern(at(four, 0, 1, two)));
+    // Merged shards have the hue of the first.
+    QCOMPARE(at(two, 0, 1, four), at(four, 0, 2, {}));
+    // Whatever splits into whatever, different shards have different swatches.
+    for (const auto& from : {two, four, test::Shape(1, 3, 2), test::Shape(1, 4, 4),
+                             test::Shape(1, 1, 12), test::Shape(1, 16, 1)}) {
+      for (const auto& to : {two, four, test::Shape(1, 3, 2), test::Shape(1, 6, 4),
+                             test::Shape(1, 2, 24), test::Shape(1, 32, 1)}) {
+        std::set<int> seen, plain;
+        for (int pp = 0; pp < to[ptc::Axis::kPp]; ++pp) {
+          for (int tp = 0; tp < to[ptc::Axis::kTp]; ++tp) {
+            QVERIFY(seen.insert(at(to, pp, tp, from)).second);
+            QVERIFY(plain.insert(at(to, pp, tp, {})).second);
+          }
+        }
+      }
+    }
+    // Above nine shards the hue is the stage, the pattern the slice.
+    const auto many = test::Shape(1, 4, 4);
+    QCOMPARE(hue(at(many, 2, 3, {})), 2);
+    QCOMPARE(ui::pattern(at(many, 2, 3, {})), ui::pattern(3 * ui::kNumHues));
+  }
+
+  void aDraftAndItsLegendKeepTheHues() {
+    auto plan = test::GrowthPlan();
+    plan.to_mesh = test::Shape(2, 4, 1);
+    const auto cluster = test::SmallCluster();
+    const auto all = test::AllDevices(cluster);
+    const auto draft = makeScene(cluster, kJob, &all, &plan);
+    const auto now = makeScene(cluster, kJob);
+    QCOMPARE(draft.legend.size(), 4U);
+    std::set<int> swatches;
+    for (const auto& entry : draft.legend) swatches.insert(entry.swatch);
+    QCOMPARE(swatches.size(), 4U);
+    for (const auto& node : draft.nodes) {
+      for (const auto& cell : node.cells) QVERIFY(swatches.contains(*cell.swatch));
+    }
+    QCOMPARE(draft.legend[1].swatch % ui::kNumHues, now.legend[0].swatch);
+    QCOMPARE(draft.legend[2].swatch, now.legend[1].swatch);
   }
 
   void legendNamesThePieces() {

@@ -93,7 +93,10 @@ QString pieceLabel(const ptc::MeshShape& shape, int pp, int tp) {
 class Places {
  public:
   Places() = default;
-  Places(const ptc::MeshShape& shape, const std::vector<ptc::DeviceId>& devices) {
+  /// \param from the mesh whose hues the shards keep
+  Places(const ptc::MeshShape& shape, const std::vector<ptc::DeviceId>& devices,
+         const std::optional<ptc::MeshShape>& from = {})
+      : m_from(from) {
     auto mesh = ptc::DeviceMesh::Make(shape, devices);
     if (mesh) m_mesh = std::move(*mesh);  // an invalid mesh shows no coordinates
     if (!m_mesh) return;
@@ -118,6 +121,7 @@ class Places {
     cell->ep = at(ptc::Axis::kEp);
     cell->cp = at(ptc::Axis::kCp);
     cell->piece = cell->pp * static_cast<int>(shape[ptc::Axis::kTp]) + cell->tp;
+    cell->swatches = swatchesAt(shape, cell->pp, cell->tp, m_from);
     QString& label = m_labels[*cell->piece];
     if (label.isNull()) label = pieceLabel(shape, cell->pp, cell->tp);
     cell->label = label;
@@ -136,6 +140,7 @@ class Places {
 
  private:
   std::optional<ptc::DeviceMesh> m_mesh;
+  std::optional<ptc::MeshShape> m_from;
   std::unordered_map<ptc::DeviceId, int, DeviceHash> m_ranks;
   mutable std::unordered_map<std::int64_t, QString> m_labels, m_replicas;
 };
@@ -178,7 +183,7 @@ View gather(const engine::ClusterSnapshot& snapshot, const std::string& jobName,
         !std::ranges::all_of(*draft, [&](auto id) { return view.members.contains(id); });
     if (preview && fits(*preview, jobName, *draft)) {
       view.preview = preview;
-      view.next = Places(preview->to_mesh, preview->to_devices);
+      view.next = Places(preview->to_mesh, preview->to_devices, view.job->mesh);
       view.traffic = trafficOf(preview->flows);
       view.phase = {true, false};
       for (const auto& peak : preview->peak_memory) view.peaks[peak.device] = peak.bytes;
@@ -189,7 +194,7 @@ View gather(const engine::ClusterSnapshot& snapshot, const std::string& jobName,
       !engine::IsFinal(snapshot.transaction->phase)) {
     view.txn = &*snapshot.transaction;
     view.coming.insert(view.txn->to_devices.begin(), view.txn->to_devices.end());
-    view.next = Places(view.txn->to_mesh, view.txn->to_devices);
+    view.next = Places(view.txn->to_mesh, view.txn->to_devices, view.job->mesh);
     view.traffic = trafficOf(view.txn->flows);
     view.phase = flowPhase(view.txn->phase);
   }
@@ -459,13 +464,13 @@ void colourScene(MeshScene* scene, ColourBy by) {
     if (!cell.piece) return std::nullopt;
     switch (by) {
       case ColourBy::Piece:
-        return cell.piece;
+        return cell.swatches.piece;
       case ColourBy::Replica:
         return cell.dp;
       case ColourBy::Stage:
-        return cell.pp;
+        return cell.swatches.stage;
       case ColourBy::Slice:
-        return cell.tp;
+        return cell.swatches.slice;
       case ColourBy::Host:
         return node;
       case ColourBy::Memory:
@@ -492,18 +497,21 @@ void colourScene(MeshScene* scene, ColourBy by) {
   } else if (scene->shape) {
     const ptc::MeshShape& shape = *scene->shape;
     const auto degree = [&](ptc::Axis axis) { return static_cast<int>(shape[axis]); };
-    const auto row = [&](const char* name, ptc::Axis axis) {
-      for (int i = 0; i < degree(axis); ++i) {
-        scene->legend.push_back({i, QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(i)});
-      }
+    const auto at = [&](int pp, int tp) { return swatchesAt(shape, pp, tp, scene->splitFrom); };
+    const auto add = [&](int swatch, const char* name, int index) {
+      scene->legend.push_back({swatch, QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(index)});
     };
-    if (by == ColourBy::Replica) row("dp", ptc::Axis::kDp);
-    if (by == ColourBy::Stage) row("pp", ptc::Axis::kPp);
-    if (by == ColourBy::Slice) row("tp", ptc::Axis::kTp);
-    if (by == ColourBy::Piece) {
-      for (int pp = 0; pp < degree(ptc::Axis::kPp); ++pp) {
-        for (int tp = 0; tp < degree(ptc::Axis::kTp); ++tp) {
-          scene->legend.push_back({pp * degree(ptc::Axis::kTp) + tp, pieceLabel(shape, pp, tp)});
+    const int stages = degree(ptc::Axis::kPp), slices = degree(ptc::Axis::kTp);
+    if (by == ColourBy::Replica) {
+      for (int dp = 0; dp < degree(ptc::Axis::kDp); ++dp) add(dp, "dp", dp);
+    } else if (by == ColourBy::Stage) {
+      for (int pp = 0; pp < stages; ++pp) add(at(pp, 0).stage, "pp", pp);
+    } else if (by == ColourBy::Slice) {
+      for (int tp = 0; tp < slices; ++tp) add(at(0, tp).slice, "tp", tp);
+    } else if (by == ColourBy::Piece) {
+      for (int pp = 0; pp < stages; ++pp) {
+        for (int tp = 0; tp < slices; ++tp) {
+          scene->legend.push_back({at(pp, tp).piece, pieceLabel(shape, pp, tp)});
         }
       }
     }
@@ -512,6 +520,17 @@ void colourScene(MeshScene* scene, ColourBy by) {
       scene->legend.begin(), scene->legend.end(),
       [&](const MeshScene::LegendEntry& entry) { return scene->isolated == entry.swatch; });
   if (!known || by == ColourBy::Memory) scene->isolated.reset();
+}
+
+void inheritColours(MeshScene* scene, const ptc::MeshShape& from) {
+  if (!scene->shape) return;
+  scene->splitFrom = from;
+  for (MeshScene::Node& node : scene->nodes) {
+    for (Cell& cell : node.cells) {
+      if (cell.piece) cell.swatches = swatchesAt(*scene->shape, cell.pp, cell.tp, from);
+    }
+  }
+  colourScene(scene, scene->colourBy);
 }
 
 QString describe(const MeshScene::Cell& cell) {
@@ -609,6 +628,7 @@ MeshScene makeScene(const engine::ClusterSnapshot& snapshot, const std::string& 
   const bool takesNext =
       next != nullptr && (now == nullptr || view.preview || pieces(*next) > pieces(*now));
   if (const ptc::MeshShape* shape = takesNext ? next : now) scene.shape = *shape;
+  if (takesNext && now != nullptr) scene.splitFrom = *now;
   for (const auto& each : snapshot.jobs) {
     if (each.name == job) continue;
     scene.jobStates[QString::fromStdString(each.name)] = format::text(each.state);

@@ -15,6 +15,7 @@
 
 #include "engine/cluster/snapshot.h"
 #include "ptc/mesh.h"
+#include "ui/canvas/swatches.h"
 
 namespace tessera::ui {
 
@@ -60,9 +61,10 @@ struct MeshScene {
     QString owner;             // the job of a taken device
     std::optional<int> rank;   // in the shown layout
     std::optional<int> piece;  // (pp, tp) as an index
-    /// Index of colour and pattern by the scene's colouring; percent for a quantity.
+    /// Colour and pattern by the scene's colouring (swatches.h); percent for a quantity.
     std::optional<int> swatch = {};
     int dp = 0, tp = 0, pp = 0, ep = 0, cp = 0;  // valid if `piece` is set
+    Swatches swatches = {};                      // likewise
     bool upcoming = false;  // rank and coordinates are of the mesh to which a running change leads
     QString label;                               // of the piece: "tp 0", "pp 1 · tp 0"
     QString replica;                             // which replica of it: "dp 1", "dp 1 · cp 0"
@@ -132,7 +134,9 @@ struct MeshScene {
   ColourBy colourBy = ColourBy::Piece;
   GroupBy groupBy = GroupBy::Node;
   std::map<QString, QString> jobStates = {};  // of the other jobs: "running"
-  std::optional<ptc::MeshShape> shape = {};   // the mesh of the coordinates
+  std::optional<ptc::MeshShape> shape = {};   // the mesh of the legend
+  /// The mesh whose hues the shards of `shape` keep; nothing if `shape` replaces none.
+  std::optional<ptc::MeshShape> splitFrom = {};
   std::optional<int> isolated = {};           // cells of all other swatches are faded
   /// Devices of the layout beside this one. The frames of the mesh show them, too, so that both
   /// layouts have the same frames.
@@ -168,6 +172,8 @@ std::set<ptc::DeviceId> groupAlong(const MeshScene& scene, ptc::DeviceId device,
 /// a running transaction stay.
 void markScene(MeshScene* scene, const std::vector<ptc::DeviceId>& joined,
                const std::vector<ptc::DeviceId>& left, const std::vector<ptc::DeviceId>& moved);
+/// Gives the shards of `scene` the hues of those of `from` that they are split or merged from.
+void inheritColours(MeshScene* scene, const ptc::MeshShape& from);
 /// Prepares two scenes of one cluster to be drawn beside each other: each device of either mesh is
 /// in the same frame in both. Stages are frames of one layout and stay as they are.
 void alignScenes(MeshScene* one, MeshScene* other);

@@ -418,9 +418,10 @@ DeviceLooks TensorsView::looks(bool after) const {
     DeviceLooks looks;
     const ptc::DeviceMesh& mesh = layouts()->now().mesh();
     for (int rank = 0; rank < mesh.num_ranks(); ++rank) {
-      const auto piece =
-          static_cast<int>(mesh.Coordinate(rank, ptc::Axis::kPp) * mesh.shape()[ptc::Axis::kTp] +
-                           mesh.Coordinate(rank, ptc::Axis::kTp));
+      const int piece =
+          swatchesAt(mesh.shape(), static_cast<int>(mesh.Coordinate(rank, ptc::Axis::kPp)),
+                     static_cast<int>(mesh.Coordinate(rank, ptc::Axis::kTp)))
+              .piece;
       looks[mesh.devices()[static_cast<std::size_t>(rank)]] = {identity(piece), pattern(piece)};
     }
     return looks;

@@ -160,7 +160,9 @@ void Presenter::placeBeside(ShownLayout* layout, const engine::ClusterSnapshot& 
   MeshScene shown = *layout->scene;
   MeshScene beside = *sceneOf(other, LayoutSource::Past, looks);
   alignScenes(&shown, &beside);
-  markScene(isEarlier ? &shown : &beside, diff.joined, diff.left, diff.resharded);
+  MeshScene& later = isEarlier ? shown : beside;
+  markScene(&later, diff.joined, diff.left, diff.resharded);
+  if (const auto& earlier = isEarlier ? beside.shape : shown.shape) inheritColours(&later, *earlier);
   layout->scene = std::make_shared<const MeshScene>(std::move(shown));
   layout->other =
       OtherMoment{std::make_shared<const MeshScene>(std::move(beside)), isEarlier, {}, {}};
