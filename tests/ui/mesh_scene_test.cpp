@@ -215,6 +215,22 @@ class MeshSceneTest : public QObject {
     QCOMPARE(scene.nodes[0].subtitle, QStringLiteral("−3 GPUs"));
   }
 
+  // A larger window has larger cells, until they are legible from afar; nothing scrolls.
+  void cellsGrowWithTheWindow() {
+    const auto scene = makeScene(test::SmallCluster(), kJob);
+    int before = 0;
+    for (const QSize room : {QSize(500, 400), QSize(891, 566), QSize(1370, 750)}) {
+      const ui::MeshLayout layout(scene, room, 1, true);
+      QVERIFY(layout.metrics().width > before);
+      before = layout.metrics().width;
+      QVERIFY(layout.contentSize().width() <= room.width());
+      QVERIFY(layout.contentSize().height() <= room.height());
+      QCOMPARE(layout.cellRect({0, 0}).width(), before);
+    }
+    const ui::MeshLayout huge(scene, QSize(9000, 5000), 1, true);
+    QCOMPARE(huge.metrics().width, before);
+  }
+
   // Parts of a shard keep its hue and differ by their patterns, so that a change reads without a
   // legend.
   void partsOfAShardKeepItsHue() {

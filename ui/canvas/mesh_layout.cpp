@@ -8,13 +8,13 @@
 namespace tessera::ui {
 namespace {
 
-constexpr int kLargest = 148;  // fitting does not make cards wider than this
+constexpr int kUsual = 148;  // the width of a card at scale 1
 constexpr int kSmallestCard = 118;
 constexpr int kSmallestCompact = 60;
 
 // The cell widths that fitting tries, largest first. Few steps, so that resizing a window by a
 // pixel does not resize every cell.
-constexpr std::array kWidths = {148, 140, 132, 124, 118, 112, 104, 96, 88, 80, 72, 64, 60, 56,
+constexpr std::array kWidths = {260, 244, 228, 212, 196, 184, 172, 160, 148, 140, 132, 124, 118, 112, 104, 96, 88, 80, 72, 64, 60, 56,
                                 52,  48,  44,  40,  36,  32,  28,  26, 24, 22, 20, 18, 17, 16,
                                 15,  14,  13,  12,  11,  10,  9,   8,  7,  6,  5,  4,  3};
 
@@ -90,11 +90,15 @@ CellMetrics CellMetrics::of(int cellWidth) {
   CellMetrics m;
   m.width = cellWidth;
   if (cellWidth >= kSmallestCard) {
-    m.scale = cellWidth / static_cast<double>(kLargest);
+    m.scale = cellWidth / static_cast<double>(kUsual);
     m.height = scaledBy(m.scale, 112);
     m.gap = scaledBy(m.scale, 12);
     m.header = scaledBy(m.scale, 34);
     m.footer = scaledBy(m.scale, 14);
+    const double larger = std::max(1.0, m.scale);
+    m.spacing = QSize(scaledBy(larger, 40), scaledBy(larger, 24));
+    m.radius = scaledBy(larger, 10);
+    m.cellRadius = scaledBy(larger, 8);
     return m;
   }
   if (cellWidth >= kSmallestCompact) {

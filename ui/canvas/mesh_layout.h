@@ -48,7 +48,8 @@ struct CellMetrics {
   bool isTile() const { return detail != Detail::Card && detail != Detail::Compact; }
 };
 
-/// The geometry of one scene at one size.
+/// The geometry of one scene at one size. Cells grow with the viewport, up to a width at which they
+/// are legible from afar.
 ///
 /// The frames of the mesh come first, in a grid. Below them are the frames of other jobs, then the
 /// pool: a tray with the idle GPUs of each node. The cells of both are small, so that they take

@@ -29,8 +29,8 @@ ScenePainter::ScenePainter(const MeshScene& scene, const MeshLayout& layout, con
       m_name = canvasFont(13 * m.scale, QFont::DemiBold);
       m_note = canvasFont(11 * m.scale, QFont::Medium);
       m_small = canvasFont(11 * m.scale);
-      m_node = canvasFont(13, QFont::DemiBold);
-      m_nodeSub = canvasFont(11.5);
+      m_node = canvasFont(13 * std::max(1.0, m.scale), QFont::DemiBold);
+      m_nodeSub = canvasFont(11.5 * std::max(1.0, m.scale));
       break;
     case Detail::Compact:
       m_band = canvasFont(10.5, QFont::DemiBold);
