@@ -67,6 +67,16 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit { back
   color: @text; border: 1px solid @line; border-radius: 6px;
   selection-background-color: @accent; selection-color: @onAccent; }
 QLineEdit, QSpinBox, QDoubleSpinBox { padding: 0px 8px; min-height: 26px; }
+QSpinBox::up-button, QDoubleSpinBox::up-button { subcontrol-origin: border; subcontrol-position: top right;
+  width: 20px; border: none; }
+QSpinBox::down-button, QDoubleSpinBox::down-button { subcontrol-origin: border;
+  subcontrol-position: bottom right; width: 20px; border: none; }
+QSpinBox::up-arrow, QDoubleSpinBox::up-arrow { image: url(:/tessera/icons/chevron-up.svg);
+  width: 10px; height: 10px; }
+QSpinBox::down-arrow, QDoubleSpinBox::down-arrow { image: url(:/tessera/icons/chevron-down.svg);
+  width: 10px; height: 10px; }
+QSpinBox::up-button:hover, QSpinBox::down-button:hover, QDoubleSpinBox::up-button:hover,
+QDoubleSpinBox::down-button:hover { background: @soft; }
 QComboBox { padding: 0px 8px; min-height: 26px; }
 QComboBox::drop-down { border: none; width: 18px; }
 QComboBox::down-arrow { image: url(:/tessera/icons/chevron-down.svg); width: 10px; height: 10px; }

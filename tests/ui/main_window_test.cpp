@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QTabBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStandardItemModel>
@@ -47,8 +48,10 @@
 #include "ui/theme.h"
 #include "ui/views/colour_bar.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/legend.h"
 #include "ui/widgets/segmented_switch.h"
 #include "ui/widgets/stacked_bar.h"
+#include "ui/widgets/tabbed_pane.h"
 #include "ui/widgets/toggle_switch.h"
 
 using namespace tessera;
@@ -819,6 +822,31 @@ class MainWindowTest : public QObject {
   }
 
   // What is shown
+  // In the smallest window of a simulated cluster, too, the palette has a button and no tab is
+  // clipped.
+  void theSmallestWindowHasSearchTabsAndLegend() {
+    auto cluster = test::PanelCluster();
+    cluster.simulation = engine::SimulationStatus{"h100", 20, 20, 7};
+    Panel panel({}, cluster);
+    panel.window->resize(1024, 640);
+    panel.window->show();
+    test::settle();
+    QCOMPARE(panel.window->size(), QSize(1024, 640));
+    const auto* header = child<ui::HeaderBar>(panel);
+    QVERIFY(!header->badgeText().isEmpty());
+    const QPushButton* search = header->goToButton();
+    QVERIFY(search->isVisible() && header->rect().contains(search->geometry()));
+    QVERIFY(!header->operateButton()->geometry().intersects(search->geometry()));
+    const int narrow = search->width();
+    const auto* tabs = panel.window->findChild<ui::TabbedPane*>(QStringLiteral("views"))->tabs();
+    for (int i = 0; i < tabs->count(); ++i) QVERIFY(tabs->rect().contains(tabs->tabRect(i)));
+    const auto* legend = child<ui::Legend>(panel);
+    QVERIFY(legend->isVisible() && !legend->entryRect(0).isNull());
+    panel.window->resize(1900, 1000);
+    test::settle();
+    QVERIFY(search->width() > narrow);
+  }
+
   void theHeaderNamesJobAndNumbers() {
     Panel panel;
     auto* header = child<ui::HeaderBar>(panel);

@@ -52,6 +52,8 @@
 #include "ui/views/mesh_page.h"
 #include "ui/views/mesh_pair.h"
 #include "ui/views/selection_model.h"
+#include "ui/widgets/legend.h"
+#include "ui/widgets/stacked_bar.h"
 #include "ui/widgets/tabbed_pane.h"
 #include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
@@ -181,6 +183,50 @@ class WindowPartsTest : public QObject {
     auto idle = test::IdleCluster(2, 4);
     shown.show(idle);
     QCOMPARE(presenter.pastBlockedReason(), QStringLiteral("There is no job."));
+  }
+
+  // With names, as swatches between the first and the last one, and with the number of the others.
+  void aNarrowLegendShrinksToSwatches() {
+    std::vector<ui::MeshScene::LegendEntry> entries;
+    for (int i = 0; i < 33; ++i) entries.push_back({i, QStringLiteral("pp %1").arg(i)});
+    ui::Legend legend;
+    legend.setEntries(entries);
+    legend.resize(4000, 20);
+    QVERIFY(legend.hasNames());
+    for (const int width : {600, 300, legend.minimumSizeHint().width()}) {
+      legend.resize(width, 20);
+      QVERIFY(!legend.hasNames());
+      QRect before;
+      int drawn = 0;
+      for (int i = 0; i < 33; ++i) {
+        const QRect area = legend.entryRect(i);
+        if (area.isNull()) break;
+        ++drawn;
+        QVERIFY(legend.rect().contains(area) && area.width() >= 6);
+        QVERIFY(before.isNull() || before.right() < area.left());
+        before = area;
+      }
+      QVERIFY2(drawn >= 25, qPrintable(QString::number(drawn)));
+      if (width >= 300) QCOMPARE(drawn, 33);
+    }
+    // Each swatch can be isolated.
+    legend.resize(300, 20);
+    QSignalSpy isolated(&legend, &ui::Legend::isolateRequested);
+    QTest::mouseClick(&legend, Qt::LeftButton, {}, legend.entryRect(20).center());
+    QCOMPARE(isolated.size(), 1);
+    QCOMPARE(isolated[0][0].value<std::optional<int>>(), std::optional(20));
+  }
+
+  void theLegendOfABarIsNeverCutOff() {
+    ui::StackedBar bar;
+    bar.resize(220, 40);
+    const std::int64_t tebi = std::int64_t{1} << 40U;
+    bar.setSegments({{QStringLiteral("stay"), 1033 * tebi, ui::StackedBar::Tone::Stay},
+                     {QStringLiteral("in node"), 1011 * tebi, ui::StackedBar::Tone::Inside},
+                     {QStringLiteral("network"), 1022 * tebi, ui::StackedBar::Tone::Network}});
+    bar.resize(220, 40);
+    QVERIFY(bar.heightForWidth(220) > bar.heightForWidth(2000));
+    QCOMPARE(bar.height(), bar.heightForWidth(220));
   }
 
   void aMomentIsShownUntilTheSourceChanges() {

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "ui/format.h"
+#include "ui/icons.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/segmented_switch.h"
@@ -21,6 +22,8 @@
 
 namespace tessera::ui {
 namespace {
+
+constexpr int kGoToIconWidth = 34;
 
 enum MetricIndex : std::size_t { kStep, kLoss, kSpeed, kMesh, kNumMetrics };
 
@@ -137,8 +140,10 @@ HeaderBar::HeaderBar(ClusterModel& model, Draft& draft, MoveControl& control, QW
     setRole(label, QStringLiteral("hint"));
     if (goToRow->count() > 0) goToRow->addStretch();
     goToRow->addWidget(label);
+    m_goToWords.push_back(label);
   }
-  m_goTo->setFixedWidth(std::max(156, goToRow->sizeHint().width() + 16));
+  m_goToWidth = std::max(156, goToRow->sizeHint().width() + 16);
+  m_goTo->setFixedWidth(m_goToWidth);
   m_goTo->setFocusPolicy(Qt::NoFocus);  // its shortcut replaces Tab
   m_goTo->setAccessibleName(tr("Go to an action, a GPU, a node, a job, a change or an event"));
   m_goTo->setToolTip(tr("Search actions, GPUs, nodes, jobs, changes and events (Ctrl+K)"));
@@ -202,26 +207,46 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
 }
 
-std::vector<std::vector<QWidget*>> HeaderBar::droppable() const {
-  std::vector<std::vector<QWidget*>> parts{{m_goTo}};
+std::vector<HeaderBar::Part> HeaderBar::droppable() const {
+  const auto showWords = [this](bool wide) {
+    if (wide == !m_goToWords.front()->isHidden()) return;
+    for (QLabel* label : m_goToWords) label->setVisible(wide);
+    m_goTo->setStyleSheet(wide ? QString() : QStringLiteral("QPushButton { padding: 0px; }"));
+    m_goTo->setFixedWidth(wide ? m_goToWidth : kGoToIconWidth);
+    paintGoTo();
+  };
+  std::vector<Part> parts{
+      {m_goToWidth - kGoToIconWidth, !m_goToWords.front()->isHidden(), showWords}};
   for (const MetricIndex index : {kMesh, kLoss, kSpeed}) {
-    parts.push_back({m_metrics[index].value, m_metrics[index].caption});
+    const Metric& metric = m_metrics[index];
+    int room = 0;
+    for (const QLabel* label : {metric.value, metric.caption}) {
+      room = std::max({room, label->minimumWidth(), label->minimumSizeHint().width()});
+    }
+    parts.push_back({room + layout()->spacing(), !metric.value->isHidden(), [&metric](bool shown) {
+                       metric.value->setVisible(shown);
+                       metric.caption->setVisible(shown);
+                     }});
   }
+  parts.push_back({m_live->textRoom(), m_live->isTextShown(),
+                   [this](bool shown) { m_live->setTextShown(shown); }});
   return parts;
 }
 
 QSize HeaderBar::minimumSizeHint() const {
   QSize hint = layout()->minimumSize();
-  for (const auto& part : droppable()) hint.rwidth() -= part.front()->isHidden() ? 0 : roomOf(part);
+  for (const Part& part : droppable()) hint.rwidth() -= part.isShown ? part.room : 0;
   return hint;
 }
 
-int HeaderBar::roomOf(const std::vector<QWidget*>& part) const {
-  int room = 0;
-  for (const QWidget* widget : part) {
-    room = std::max({room, widget->minimumWidth(), widget->minimumSizeHint().width()});
-  }
-  return room + layout()->spacing();
+void HeaderBar::paintGoTo() const {
+  const bool wide = !m_goToWords.front()->isHidden();
+  m_goTo->setIcon(wide ? QIcon() : icon(QStringLiteral("search"), Theme::current().dim));
+}
+
+void HeaderBar::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::PaletteChange) paintGoTo();
+  QWidget::changeEvent(event);
 }
 
 void HeaderBar::fit() {
@@ -229,8 +254,8 @@ void HeaderBar::fit() {
   const auto parts = droppable();
   // The last ones are kept longest.
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    need += roomOf(*part);
-    for (QWidget* widget : *part) widget->setVisible(need <= width());
+    need += part->room;
+    part->show(need <= width());
   }
 }
 

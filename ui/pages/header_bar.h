@@ -5,6 +5,7 @@
 /// The content of the toolbar: source, job, metrics, and whether this panel may change the cluster.
 
 #include <QWidget>
+#include <functional>
 #include <vector>
 
 #include "ui/models/cluster_model.h"
@@ -47,6 +48,8 @@ class HeaderBar : public QWidget {
   QToolButton* jobChooser() const { return m_jobs; }
   QPushButton* operateButton() const { return m_operate; }
   ToggleSwitch* liveToggle() const { return m_live; }
+  /// Opens the palette: a field, or its icon in a narrow window.
+  QPushButton* goToButton() const { return m_goTo; }
   QString jobText() const;
   QString stateText() const;
   /// "SIMULATED 20 ×"; empty for a real cluster.
@@ -60,13 +63,18 @@ class HeaderBar : public QWidget {
   void goToRequested();
 
  protected:
+  void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// What is hidden in narrow windows, the first ones first. The views show the same, and the
-  /// palette has its shortcut.
-  std::vector<std::vector<QWidget*>> droppable() const;
-  int roomOf(const std::vector<QWidget*>& part) const;
+  /// What a narrow window has less of, the first one first. The views show the numbers, too.
+  struct Part {
+    int room;  // px that it takes
+    bool isShown;
+    std::function<void(bool)> show;
+  };
+  std::vector<Part> droppable() const;
+  void paintGoTo() const;
   void fit();
   void refreshJobs();
   void refreshBadge();
@@ -92,6 +100,8 @@ class HeaderBar : public QWidget {
   QToolButton* m_jobs;
   std::vector<Metric> m_metrics;
   QPushButton* m_goTo;
+  std::vector<QLabel*> m_goToWords;
+  int m_goToWidth = 0;  // with its words
   QPushButton* m_operate;
   ToggleSwitch* m_live;
 };

@@ -6,18 +6,45 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QStandardItemModel>
+#include <QStyleOptionComboBox>
 
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/legend.h"
 
 namespace tessera::ui {
+namespace {
+
+/// A list that is as wide as its current text, not as its longest one.
+class SnugBox : public QComboBox {
+ public:
+  using QComboBox::QComboBox;
+  QSize sizeHint() const override {
+    QStyleOptionComboBox option;
+    initStyleOption(&option);
+    const QSize text(fontMetrics().horizontalAdvance(currentText()) + kBesideText,
+                     fontMetrics().height());
+    const QSize box = style()->sizeFromContents(QStyle::CT_ComboBox, &option, text, this);
+    return {box.width(), QComboBox::sizeHint().height()};
+  }
+  QSize minimumSizeHint() const override { return sizeHint(); }
+  void showPopup() override {
+    // Its texts may be longer than the current one.
+    view()->setMinimumWidth(view()->sizeHintForColumn(0) + kBesideItems);
+    QComboBox::showPopup();
+  }
+
+ private:
+  static constexpr int kBesideText = 4, kBesideItems = 24;
+};
+
+}  // namespace
 
 ColourBar::ColourBar(QWidget* parent)
     : QWidget(parent),
       m_groupCaption(new QLabel(tr("group by"), this)),
-      m_groupBox(new QComboBox(this)),
+      m_groupBox(new SnugBox(this)),
       m_caption(new QLabel(tr("colour by"), this)),
-      m_box(new QComboBox(this)),
+      m_box(new SnugBox(this)),
       m_legend(new Legend(this)) {
   setRole(m_groupCaption, QStringLiteral("hint"));
   m_groupBox->setProperty("flat", true);
@@ -45,6 +72,13 @@ ColourBar::ColourBar(QWidget* parent)
   row->addWidget(m_box);
   row->addStretch();
   row->addWidget(m_legend);
+  for (QComboBox* box : {m_box, m_groupBox}) {
+    connect(box, &QComboBox::currentIndexChanged, this, [this, box] {
+      box->updateGeometry();
+      updateGeometry();
+      fit();
+    });
+  }
   connect(m_box, &QComboBox::currentIndexChanged, this, [this] {
     m_isolated.reset();
     emit changed();
@@ -94,18 +128,18 @@ int ColourBar::widthOf(std::initializer_list<const QWidget*> widgets) const {
   return width;
 }
 
-// Without captions and the choice of frames.
+// Without captions and choices.
 int ColourBar::leastWidth() const {
   const QMargins margins = layout()->contentsMargins();
-  return margins.left() + margins.right() + m_box->minimumSizeHint().width() + layout()->spacing() +
-         m_legend->minimumSizeHint().width();
+  return margins.left() + margins.right() + m_legend->minimumSizeHint().width();
 }
 
 // With all of them also while they are hidden, so that they come back with the room for them.
 QSize ColourBar::sizeHint() const {
   const int legend = m_legend->sizeHint().width() - m_legend->minimumSizeHint().width();
   const int grouping = m_groupingShown ? widthOf({m_groupCaption, m_groupBox}) : 0;
-  return {leastWidth() + widthOf({m_caption}) + grouping + legend, QWidget::sizeHint().height()};
+  return {leastWidth() + widthOf({m_caption, m_box}) + grouping + legend,
+          QWidget::sizeHint().height()};
 }
 
 // Without them, so that the bar can become too narrow for them.
@@ -114,7 +148,9 @@ QSize ColourBar::minimumSizeHint() const {
 }
 
 void ColourBar::fit() {
-  const int withCaption = leastWidth() + widthOf({m_caption});
+  const int withBox = leastWidth() + widthOf({m_box});
+  m_box->setVisible(width() >= withBox);
+  const int withCaption = withBox + widthOf({m_caption});
   m_caption->setVisible(width() >= withCaption);
   const bool fits =
       m_groupingShown && width() >= withCaption + widthOf({m_groupCaption, m_groupBox});
@@ -131,6 +167,7 @@ void ColourBar::setScene(const MeshScene& scene) {
   offerRacks(scene.hasRacks());
   m_legend->setEntries(scene.legend, scene.colourBy == ColourBy::Memory);
   m_legend->setIsolated(m_isolated);
+  fit();
 }
 
 }  // namespace tessera::ui

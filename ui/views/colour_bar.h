@@ -3,7 +3,7 @@
 
 /// \file
 /// The meaning of the colours, for all views: a choice and the legend. In the mesh also what its
-/// frames contain.
+/// frames contain. A narrow bar hides the choices, which the View menu has, too; the legend stays.
 
 #include <QWidget>
 #include <initializer_list>
@@ -29,14 +29,15 @@ class ColourBar : public QWidget {
   void setGrouping(GroupBy by);
   /// Returns why the frames cannot have this content, as one sentence; empty if they can.
   QString groupingBlockedReason(GroupBy by) const;
-  /// Whether the shown view has frames. A narrow bar hides their choice, which the View menu
-  /// has, too.
+  /// Whether the shown view has frames.
   void setGroupingShown(bool shown);
   /// The swatch that is shown in full; the others are faded.
   std::optional<int> isolated() const { return m_isolated; }
   /// Shows the legend of a coloured scene, and what it isolates. Offers racks if it has any.
   void setScene(const MeshScene& scene);
   Legend* legend() const { return m_legend; }
+  QComboBox* colourBox() const { return m_box; }
+  QComboBox* groupBox() const { return m_groupBox; }
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

@@ -2,6 +2,7 @@
 #include "ui/widgets/stacked_bar.h"
 
 #include <QPainter>
+#include <QResizeEvent>
 #include <QStringList>
 #include <algorithm>
 #include <utility>
@@ -60,6 +61,7 @@ void StackedBar::setSegments(std::vector<Segment> segments) {
   for (const Segment& segment : m_segments) names << segmentLabel(segment);
   setAccessibleName(names.join(QStringLiteral(", ")));
   setToolTip(accessibleName());
+  keepLegend();
   updateGeometry();
   update();
 }
@@ -84,11 +86,19 @@ int StackedBar::legendRows(int width) const {
   return rows;
 }
 
+// A layout may know nothing of heights that depend on widths: long names and TiB need a second row.
+void StackedBar::keepLegend() { setMinimumHeight(heightForWidth(width())); }
+
+void StackedBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (event->size().width() != event->oldSize().width()) keepLegend();
+}
+
 int StackedBar::heightForWidth(int width) const {
   return kStackedLegendTop + kLegendRow * legendRows(width);
 }
 
-QSize StackedBar::sizeHint() const { return {300, heightForWidth(qMax(300, width()))}; }
+QSize StackedBar::sizeHint() const { return {300, heightForWidth(width())}; }
 QSize StackedBar::minimumSizeHint() const { return {200, kStackedLegendTop + kLegendRow}; }
 
 void StackedBar::paintEvent(QPaintEvent*) {

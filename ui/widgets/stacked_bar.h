@@ -37,10 +37,12 @@ class StackedBar : public QWidget {
   int heightForWidth(int width) const override;
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
 
  private:
   int legendRows(int width) const;
+  void keepLegend();
   std::vector<Segment> m_segments;
   bool m_outdated = false;
 };

@@ -22,6 +22,7 @@ TabbedPane::TabbedPane(Tone tone, const QString& name, int rowHeight, QWidget* p
   m_tabs->setExpanding(false);
   m_tabs->setUsesScrollButtons(false);
   m_tabs->setFont(uiFont(12.5));
+  m_tabs->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);  // no tab is ever clipped
   m_tabs->setFixedHeight(rowHeight);
   m_corners->setFixedHeight(rowHeight);
   m_corners->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);

@@ -19,9 +19,19 @@ ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButt
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
 }
 
+int ToggleSwitch::textRoom() const {
+  return kToggleGap + QFontMetrics(uiFont(12.5)).horizontalAdvance(text());
+}
+
 QSize ToggleSwitch::sizeHint() const {
-  const QFontMetrics metrics(uiFont(12.5));
-  return {kTrackWidth + kToggleGap + metrics.horizontalAdvance(text()) + 6, 28};
+  return {kTrackWidth + (m_textShown ? textRoom() : 0) + 6, 28};
+}
+
+void ToggleSwitch::setTextShown(bool shown) {
+  if (shown == m_textShown) return;
+  m_textShown = shown;
+  updateGeometry();
+  update();
 }
 
 void ToggleSwitch::paintEvent(QPaintEvent*) {
@@ -40,6 +50,7 @@ void ToggleSwitch::paintEvent(QPaintEvent*) {
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(track.adjusted(-1.5, -1.5, 1.5, 1.5), 9, 9);
   }
+  if (!m_textShown) return;
   painter.setFont(uiFont(12.5));
   painter.setPen(!isEnabled() ? theme.faint : isChecked() ? theme.text : theme.dim);
   painter.drawText(rect().adjusted(kTrackWidth + kToggleGap + 2, 0, 0, 0),

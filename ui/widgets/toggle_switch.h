@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// An on/off switch with its name beside it.
+/// An on/off switch with its name beside it, which a narrow window may leave out.
 
 #include <QAbstractButton>
 
@@ -15,9 +15,16 @@ class ToggleSwitch : public QAbstractButton {
   explicit ToggleSwitch(const QString& text, QWidget* parent = nullptr);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
+  bool isTextShown() const { return m_textShown; }
+  void setTextShown(bool shown);
+  /// What the text takes of the width, shown or not.
+  int textRoom() const;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+
+ private:
+  bool m_textShown = true;
 };
 
 }  // namespace tessera::ui
