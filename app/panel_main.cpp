@@ -9,6 +9,7 @@
 #include <QDir>
 #include <QEventLoop>
 #include <QPushButton>
+#include <QScreen>
 #include <QTimer>
 #include <cerrno>
 #include <charconv>
@@ -45,6 +46,7 @@
 #include "ui/main_window.h"
 #include "ui/models/cluster_model.h"
 #include "ui/plots/job_plots.h"
+#include "ui/settings/layout_keeper.h"
 #include "ui/settings/settings.h"
 #include "ui/theme.h"
 
@@ -388,7 +390,10 @@ int run(int argc, char** argv) {
     window.setWindowState(window.windowState() & ~Qt::WindowMaximized);
     window.resize(*options->size);
   } else if (!window.isPlaced()) {
-    window.resize(1440, 900);
+    // Pictures have the same size on every machine.
+    window.resize(windowOptions.keepLayout ? ui::usualSize(window.screen()->availableSize(),
+                                                           window.minimumSize())
+                                           : QSize(1440, 900));
   }
   if (endSignals) {
     QObject::connect(&*endSignals, &EndSignals::came, &window, [&window](int number) {

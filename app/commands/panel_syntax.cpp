@@ -45,7 +45,7 @@ const Syntax& panelSyntax() {
            {.name = "size",
             .value = "WxH",
             .help = "size of the window in logical pixels",
-            .fallback = "the last size, else 1440x900"},
+            .fallback = "the last size, else 1440x900 or what the screen has room for"},
            {.name = "view",
             .value = "",
             .help = "view to show first",

@@ -79,6 +79,16 @@ class LayoutKeeperTest : public QObject {
     QVERIFY(dock(panel, "navigator")->isVisible());
   }
 
+  void aWindowWithoutAStoredSizeFitsItsScreen() {
+    const QSize least(1024, 640);
+    QCOMPARE(ui::usualSize({2560, 1400}, least), QSize(1440, 900));
+    // A panel at the top takes some of the height, and the window has a frame.
+    const QSize small = ui::usualSize({1440, 873}, least);
+    QVERIFY(small.width() <= 1440 && small.height() + 24 <= 873);
+    QVERIFY(small.height() > 800);
+    QCOMPARE(ui::usualSize({800, 600}, least), least);
+  }
+
   void namedLayouts() {
     Settings settings;
     Panel panel({.settings = &settings});

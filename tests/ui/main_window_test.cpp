@@ -45,6 +45,7 @@
 #include "ui/pages/progress_panel.h"
 #include "ui/pages/shortcut_sheet.h"
 #include "ui/pages/state_page.h"
+#include "ui/plots/job_plots.h"
 #include "ui/theme.h"
 #include "ui/views/colour_bar.h"
 #include "ui/widgets/key_values.h"
@@ -842,6 +843,9 @@ class MainWindowTest : public QObject {
     for (int i = 0; i < tabs->count(); ++i) QVERIFY(tabs->rect().contains(tabs->tabRect(i)));
     const auto* legend = child<ui::Legend>(panel);
     QVERIFY(legend->isVisible() && !legend->entryRect(0).isNull());
+    // The plots are visible down to the clock below them.
+    const auto* plots = child<ui::JobPlots>(panel);
+    QTRY_COMPARE(plots->visibleRegion().boundingRect(), plots->rect());
     panel.window->resize(1900, 1000);
     test::settle();
     QVERIFY(search->width() > narrow);
@@ -1009,6 +1013,18 @@ class MainWindowTest : public QObject {
     QCOMPARE(events->table()->model()->rowCount(), 2);
     events->filterEdit()->clear();
     QVERIFY(events->isFollowing());
+    // The newest stays visible when the list becomes lower.
+    const QTableView* list = events->table();
+    const auto showsNewest = [list] {
+      const QRect newest = list->visualRect(list->model()->index(list->model()->rowCount() - 1, 0));
+      return list->viewport()->rect().contains(newest);
+    };
+    for (const QSize size : {QSize(1440, 900), QSize(1024, 640)}) {
+      panel.window->resize(size);
+      test::settle();
+      QTRY_VERIFY(showsNewest());
+      QVERIFY(events->isFollowing());
+    }
     emit events->sourceChosen(QStringLiteral("n1"));
     QCOMPARE(panel.window->meshView()->selection(), kN1Set);
   }

@@ -847,12 +847,19 @@ class WindowPartsTest : public QObject {
     QCOMPARE(docks.records->height(), ui::DockSizes::kLowHeight);
     resize(900);
     QCOMPARE(docks.records->height(), ui::DockSizes::kHeight);
+    // A window that was too small for the dock gives it its height back.
+    window.centralWidget()->setMinimumHeight(500);
+    resize(560);
+    QVERIFY(docks.records->height() < ui::DockSizes::kLowHeight);
+    window.centralWidget()->setMinimumHeight(0);
+    resize(900);
+    QCOMPARE(docks.records->height(), ui::DockSizes::kHeight);
     // A height that the user has set stays.
-    window.resizeDocks({docks.records}, {260}, Qt::Vertical);
-    test::settle();
+    sizes.keepHeight(260);
     resize(700);
-    const int kept = docks.records->height();
-    QVERIFY(kept > ui::DockSizes::kLowHeight);
+    QCOMPARE(docks.records->height(), 260);
+    resize(900);
+    QCOMPARE(docks.records->height(), 260);
     sizes.arrange(ui::DockSizes::Arrangement::Teach);
     QVERIFY(docks.navigator->isHidden() && docks.records->isHidden());
     QVERIFY(!docks.side->isHidden());

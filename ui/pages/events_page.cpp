@@ -176,6 +176,10 @@ EventsPage::EventsPage(QWidget* parent)
   });
   connect(m_table->verticalScrollBar(), &QScrollBar::actionTriggered, this,
           [this] { onScrolled(m_table->verticalScrollBar()->sliderPosition()); });
+  // New rows, another height, other fonts: the newest event stays visible.
+  connect(m_table->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int last) {
+    if (isFollowing()) m_table->verticalScrollBar()->setValue(last);
+  });
   connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
     const double time = m_model.event(m_proxy.mapToSource(index).row()).time;
     emit momentChosen(time);

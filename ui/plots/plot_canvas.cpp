@@ -3,6 +3,7 @@
 
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,6 +15,7 @@
 namespace tessera::ui {
 namespace {
 
+constexpr int kTickRoom = 15;    // px of height for the text of a value
 constexpr double kStale = 0.45;  // of the strength of a line
 
 /// Draws its part of a layer with a function.
@@ -79,6 +81,7 @@ PlotCanvas::PlotCanvas(QWidget* parent) : m_plot(new QCustomPlot(parent)) {
   m_plot->layer(layerName(Layer::Pointer))->setMode(QCPLayer::lmBuffered);
 
   m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+  connect(m_plot, &QCustomPlot::afterLayout, this, &PlotCanvas::thinTicks);
   connect(m_plot, &QCustomPlot::mousePress, this, &PlotCanvas::mousePressed);
   connect(m_plot, &QCustomPlot::mouseMove, this, &PlotCanvas::mouseMoved);
   connect(m_plot, &QCustomPlot::mouseRelease, this, &PlotCanvas::mouseReleased);
@@ -275,6 +278,19 @@ void PlotCanvas::setStyle(bool stale, bool dense) {
     applyDots(strip);
     styleFurther(strip);
   }
+}
+
+// No more values beside a low strip than there is room for.
+void PlotCanvas::thinTicks() {
+  bool differs = false;
+  for (const Strip& strip : m_strips) {
+    const int most = strip.curve.kind == PlotCurve::Kind::Loss ? 3 : 2;
+    const int count = std::clamp(strip.rect->height() / kTickRoom, 1, most);
+    QCPAxisTicker& ticker = *values(strip.rect)->ticker();
+    differs |= ticker.tickCount() != count;
+    ticker.setTickCount(count);
+  }
+  if (differs) replot();  // the ticks of this one are made already
 }
 
 void PlotCanvas::replot() { m_plot->replot(QCustomPlot::rpQueuedReplot); }

@@ -109,6 +109,7 @@ class PlotCanvas : public QObject {
   QCPAxisRect* addRect(int row, int numRows);
   void linkTimes();
   void applyDots(const Strip& strip);
+  void thinTicks();
   void styleFurther(const Strip& strip);
 
   QCustomPlot* m_plot;

@@ -64,6 +64,11 @@ QRect onScreen(QRect wanted, const QList<QRect>& screens, QSize least) {
   return wanted;
 }
 
+QSize usualSize(QSize available, QSize least) {
+  constexpr QSize kUsual(1440, 900), kFrame(4, 40);  // the frame that a window manager adds
+  return kUsual.boundedTo(available - kFrame).expandedTo(least);
+}
+
 LayoutKeeper::LayoutKeeper(QMainWindow& window, Settings& settings, int version)
     : QObject(&window), m_window(window), m_settings(settings), m_version(version) {}
 

@@ -2,75 +2,85 @@
 #include "ui/window/dock_sizes.h"
 
 #include <QDockWidget>
-#include <QGuiApplication>
+#include <QEvent>
 #include <QMainWindow>
-#include <QResizeEvent>
 #include <QTimer>
-#include <algorithm>
+#include <utility>
 
 namespace tessera::ui {
 namespace {
 
 constexpr int kNavigatorWidth = 216, kSideWidth = 332;
+constexpr int kReviewPercent = 45;
 
 }  // namespace
 
 DockSizes::DockSizes(QMainWindow& window, Docks docks, const QList<QWidget*>& cards)
-    : m_window(window), m_docks(docks), m_cards(cards) {
+    : m_window(window), m_docks(docks) {
   window.resizeDocks({docks.navigator, docks.side}, {kNavigatorWidth, kSideWidth}, Qt::Horizontal);
-  resizeRecords(kHeight);
+  window.resizeDocks({docks.records}, {kHeight}, Qt::Vertical);
+  window.installEventFilter(this);
   docks.records->installEventFilter(this);
   for (QWidget* card : cards) card->installEventFilter(this);
 }
 
 void DockSizes::keepInitialState() { m_initialState = m_window.saveState(); }
 
-void DockSizes::resizeRecords(int height) {
-  m_window.resizeDocks({m_docks.records}, {height}, Qt::Vertical);
+int DockSizes::wantedHeight() const {
+  if (m_userHeight) return *m_userHeight;
+  if (m_reviews) return m_window.height() * kReviewPercent / 100;
+  // In a low window the canvas gets the height.
+  return m_window.height() < kLowWindow ? kLowHeight : kHeight;
 }
 
 void DockSizes::arrange(Arrangement arrangement) {
   const bool teach = arrangement == Arrangement::Teach;
-  const bool review = arrangement == Arrangement::Review;
+  m_reviews = arrangement == Arrangement::Review;
   m_window.restoreState(m_initialState);
-  m_docks.navigator->setVisible(!teach && !review);
+  m_docks.navigator->setVisible(!teach && !m_reviews);
   m_docks.side->setVisible(true);
   m_docks.records->setVisible(!teach);
-  m_height = review ? std::nullopt : std::optional(kHeight);
+  m_userHeight.reset();
+  m_adopts = false;
   m_window.resizeDocks({m_docks.navigator, m_docks.side}, {kNavigatorWidth, kSideWidth},
                        Qt::Horizontal);
-  resizeRecords(review ? m_window.height() * 45 / 100 : kHeight);
-  m_squeezedFrom.reset();
+  m_window.resizeDocks({m_docks.records}, {wantedHeight()}, Qt::Vertical);
 }
 
 void DockSizes::fit() {
-  // In a low window the canvas gets the height, unless the user set that of the dock.
-  const int wanted = m_window.height() < kLowWindow ? kLowHeight : kHeight;
-  const int height = m_squeezedFrom.value_or(m_docks.records->height());
-  if (wanted == m_height || height != m_height) return;
-  m_height = wanted;
-  if (m_squeezedFrom) m_squeezedFrom = wanted;
-  resizeRecords(wanted);
+  if (!m_docks.records->isVisible()) return;
+  const int height = m_docks.records->height();
+  if (std::exchange(m_adopts, false) && height > kLowHeight && height != kHeight) {
+    m_userHeight = height;
+  }
+  if (height != wantedHeight()) {
+    m_window.resizeDocks({m_docks.records}, {wantedHeight()}, Qt::Vertical);
+  }
 }
 
-void DockSizes::watch(const QResizeEvent& event) {
-  const bool hasCard = std::ranges::any_of(m_cards, &QWidget::isVisible);
-  const bool byUser = QGuiApplication::mouseButtons() != Qt::NoButton;
-  if (!hasCard || byUser || m_squeezedFrom) return;
-  if (event.size().height() < event.oldSize().height()) m_squeezedFrom = event.oldSize().height();
-}
-
-void DockSizes::restore() {
-  if (!m_squeezedFrom) return;
-  if (m_docks.records->height() < *m_squeezedFrom) resizeRecords(*m_squeezedFrom);
-  m_squeezedFrom.reset();
-}
-
+// The window itself gets the presses on the edges of its docks.
 bool DockSizes::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::Resize && watched == m_docks.records) {
-    watch(*static_cast<QResizeEvent*>(event));
-  } else if (event->type() == QEvent::Hide && watched != m_docks.records) {
-    QTimer::singleShot(0, this, &DockSizes::restore);  // the layout follows first
+  const auto later = [this](auto react) { QTimer::singleShot(0, this, react); };
+  const bool isWindow = watched == &m_window;
+  const bool isDock = watched == m_docks.records;
+  switch (event->type()) {
+    case QEvent::MouseButtonPress:
+      if (isWindow) m_pressedHeight = m_docks.records->height();
+      break;
+    case QEvent::MouseButtonRelease:
+      if (!isWindow || !m_pressedHeight) break;
+      later([this, before = *std::exchange(m_pressedHeight, std::nullopt)] {
+        if (m_docks.records->height() != before) keepHeight(m_docks.records->height());
+      });
+      break;
+    case QEvent::Show:
+      if (isDock) later([this] { fit(); });
+      break;
+    case QEvent::Hide:
+      if (!isWindow && !isDock) later([this] { fit(); });  // a card; the layout follows first
+      break;
+    default:
+      break;
   }
   return QObject::eventFilter(watched, event);
 }

@@ -11,12 +11,11 @@
 
 class QDockWidget;
 class QMainWindow;
-class QResizeEvent;
 
 namespace tessera::ui {
 
-/// The lower dock is low in a low window, until the window or the user has resized it. The cards
-/// below the views may take height from it; it gets that back.
+/// The lower dock is low in a low window, unless the user has moved its edge. A small window, or the
+/// cards below the views, may take height from it; it gets that back.
 class DockSizes : public QObject {
  public:
   static constexpr int kHeight = 194;     // of the lower dock
@@ -32,26 +31,27 @@ class DockSizes : public QObject {
 
   /// Call it when the window is complete, before a stored layout is restored.
   void keepInitialState();
-  /// A stored layout was restored: its height is the user's.
-  void adoptHeight() { m_height.reset(); }
+  /// A stored layout was restored. Its height is the user's, unless it is one of those above or a
+  /// lower one, which only a small window causes.
+  void adoptHeight() { m_adopts = true; }
+  /// The user has set this height.
+  void keepHeight(int height) { m_userHeight = height; }
   void arrange(Arrangement arrangement);
-  /// Follows the height of the window.
+  /// Gives the lower dock its height, as far as the window has room for it.
   void fit();
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void resizeRecords(int height);
-  void watch(const QResizeEvent& event);
-  void restore();
+  int wantedHeight() const;
 
   QMainWindow& m_window;
   Docks m_docks;
-  QList<QWidget*> m_cards;
   QByteArray m_initialState;
-  std::optional<int> m_height = kHeight;  // as last set here; nothing: by the user
-  std::optional<int> m_squeezedFrom;      // the height before cards took some
+  std::optional<int> m_userHeight, m_pressedHeight;  // the latter: when a mouse button was pressed
+  bool m_reviews = false;                            // the lower dock has a share of the height
+  bool m_adopts = false;
 };
 
 }  // namespace tessera::ui

@@ -19,7 +19,7 @@ namespace tessera::ui {
 namespace {
 
 constexpr int kRecordsRow = 34;
-constexpr int kRecordsLeast = 110;
+constexpr int kRecordsLeast = 124;  // the tabs, and plots with their clock
 constexpr int kRecordsWidth = 880, kEventsWidth = 560;
 
 }  // namespace
