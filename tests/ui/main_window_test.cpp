@@ -8,12 +8,14 @@
 #include <QInputDialog>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QTabBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QStandardItemModel>
+#include <QTabBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -1001,6 +1003,20 @@ class MainWindowTest : public QObject {
     panel.window->meshView()->setSelection({{1, 0}});
     QCOMPARE(inspector->facts()->value(QStringLiteral("receives")),
              QStringLiteral("9.4 MiB from n0g0"));
+  }
+
+  // Qt breaks a menu that is higher than the screen into columns.
+  void everyMenuFitsIntoALowScreen() {
+    Panel panel({.operate = true});
+    QList<const QMenu*> menus;
+    for (const QAction* action : panel.window->menuBar()->actions()) menus << action->menu();
+    for (qsizetype i = 0; i < menus.size(); ++i) {
+      QVERIFY2(menus[i]->sizeHint().height() <= 640, qPrintable(menus[i]->title()));
+      for (const QAction* action : menus[i]->actions()) {
+        if (action->menu() != nullptr) menus << action->menu();
+      }
+    }
+    QVERIFY(menus.size() > 12);
   }
 
   void eventsAreFilteredAndFollowed() {

@@ -16,6 +16,7 @@ class Menus {
   static QString file() { return tr("&File"); }
   static QString edit() { return tr("&Edit"); }
   static QString view() { return tr("&View"); }
+  static QString zoom() { return tr("Zoom", "a menu in View"); }
   static QString cluster() { return tr("&Cluster"); }
   static QString plan() { return tr("&Plan"); }
   static QString history() { return tr("Hi&story"); }

@@ -6,6 +6,7 @@
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QTableView>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -84,11 +85,26 @@ void MainWindow::Impl::addViewActions() {
                   .menu = view,
                   .text = grouping.first,
                   .statusTip = tr("Choose what a frame of the mesh contains"),
+                  .submenu = tr("Group By", "a menu in View"),
                   .checkable = true,
-                  .separatorBefore = by == GroupBy::Node,
                   .blocked = [this, by] { return colours->groupingBlockedReason(by); },
                   .checked = [this, by] { return colours->grouping() == by; }},
                  [this, by] { colours->setGrouping(by); });
+  }
+  const std::pair<const char*, ColourBy> colourings[] = {
+      {"view.colourPiece", ColourBy::Piece}, {"view.colourReplica", ColourBy::Replica},
+      {"view.colourStage", ColourBy::Stage}, {"view.colourSlice", ColourBy::Slice},
+      {"view.colourNode", ColourBy::Host},   {"view.colourMemory", ColourBy::Memory}};
+  static_assert(std::size(colourings) == kNumColourings);
+  for (const auto& [name, by] : colourings) {
+    actions->add({.id = id(name),
+                  .menu = view,
+                  .text = tr("Colour by %1", "shard (tp × pp), node").arg(text(by)),
+                  .statusTip = tr("Choose the meaning of the colours in all views"),
+                  .submenu = tr("Colour By", "a menu in View"),
+                  .checkable = true,
+                  .checked = [this, by = by] { return colours->colouring() == by; }},
+                 [this, by = by] { colours->setColouring(by); });
   }
   actions->add({.id = id("view.reduceMotion"),
                 .menu = view,
@@ -137,15 +153,14 @@ void MainWindow::Impl::addViewActions() {
       {"view.navigator", {tr("&Navigator"), navigatorDock}},
       {"view.side", {tr("In&spector and Plan"), rightDock}},
       {"view.records", {tr("&History and Events"), bottomDock}}};
-  bool firstPane = true;
   for (const auto& [name, pane] : panes) {
     QDockWidget* widget = pane.second;
     QAction* action = actions->add({.id = id(name),
                                     .menu = view,
                                     .text = pane.first,
                                     .statusTip = tr("Show or hide this pane"),
-                                    .checkable = true,
-                                    .separatorBefore = std::exchange(firstPane, false)},
+                                    .submenu = tr("Panes", "a menu in View"),
+                                    .checkable = true},
                                    [widget](bool on) { widget->setVisible(on); });
     action->setChecked(true);
     connect(widget->toggleViewAction(), &QAction::toggled, action, &QAction::setChecked);
@@ -177,6 +192,7 @@ void MainWindow::Impl::addViewActions() {
           {"view.layoutReview",
            {tr("Layout: Review"), tr("Show tall plots, history and events"),
             DockSizes::Arrangement::Review}}};
+  const QString layoutMenu = tr("Layout", "a menu in View");
   int layoutNumber = 1;
   for (const auto& [name, words] : arrangements) {
     const auto value = std::get<DockSizes::Arrangement>(words);
@@ -184,30 +200,31 @@ void MainWindow::Impl::addViewActions() {
                   .menu = view,
                   .text = std::get<0>(words),
                   .statusTip = std::get<1>(words),
-                  .shortcuts = Keys{QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(layoutNumber))},
-                  .separatorBefore = layoutNumber == 1},
+                  .submenu = layoutMenu,
+                  .shortcuts = Keys{QKeySequence(QStringLiteral("Ctrl+Alt+%1").arg(layoutNumber))}},
                  [this, value] { docks->arrange(value); });
     ++layoutNumber;
   }
   actions->add({.id = id("view.resetLayout"),
                 .menu = view,
                 .text = tr("Reset Layout"),
-                .statusTip = tr("Restore the default place and size of every pane")},
+                .statusTip = tr("Restore the default place and size of every pane"),
+                .submenu = layoutMenu,
+                .separatorBefore = true},
                [this] { resetLayout(); });
   auto* themes = new QActionGroup(&window);
   const std::pair<const char*, std::pair<QString, QString>> modes[] = {
       {"view.themeSystem", {tr("S&ystem Colours"), id("system")}},
       {"view.themeLight", {tr("Li&ght Colours"), id("light")}},
       {"view.themeDark", {tr("Dark &Colours"), id("dark")}}};
-  bool firstMode = true;
   for (const auto& [name, mode] : modes) {
     const QString value = mode.second;
     QAction* action = actions->add({.id = id(name),
                                     .menu = view,
                                     .text = mode.first,
                                     .statusTip = tr("Choose the colours of the panel"),
-                                    .checkable = true,
-                                    .separatorBefore = std::exchange(firstMode, false)},
+                                    .submenu = tr("Theme", "a menu in View"),
+                                    .checkable = true},
                                    [this, value] { settings.set(Setting::Theme, value); });
     themes->addAction(action);
   }

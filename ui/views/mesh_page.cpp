@@ -51,6 +51,7 @@ QList<View::Command> MeshPage::commands() {
                                         .menu = Menus::view(),
                                         .text = text,
                                         .statusTip = tip,
+                                        .submenu = Menus::zoom(),
                                         .icon = QLatin1String(icon),
                                         .shortcuts = {QKeySequence(QLatin1String(key))},
                                         .canvasKey = true},
@@ -62,7 +63,6 @@ QList<View::Command> MeshPage::commands() {
                           "-", [this] { m_mesh->setZoom(m_mesh->zoom() / 1.25); }),
                      zoom("view.fit", tr("&Fit All"), tr("Show the whole mesh"), "fit", "0",
                           [this] { m_mesh->setZoom(1.0); })};
-  all.first().first.separatorBefore = true;
   return all + groupCommands();
 }
 
