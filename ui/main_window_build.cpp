@@ -226,7 +226,7 @@ void MainWindow::Impl::buildDesks() {
                                  if (window.close()) emit window.restartRequested();
                                }},
       &window);
-  projector = std::make_unique<Projector>(&window, centre->views());
+  projector = std::make_unique<Projector>(&window, centre->views(), *side->lesson());
 }
 
 void MainWindow::Impl::addActions() {

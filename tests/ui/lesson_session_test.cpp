@@ -588,6 +588,11 @@ class LessonSessionTest : public QObject {
     panel.window->lessons().showStep(2);  // with a plan, so that there are links
     QAction* projector = panel.window->actions()->find(QStringLiteral("view.projector"));
     const auto mode = qScopeGuard([] { ui::setCanvasEnlarged(false); });
+    const auto labels = panel.window->lessonPane()->findChildren<QLabel*>();
+    const auto words = std::ranges::find(labels, QStringLiteral("Text of the step"),
+                                         &QLabel::accessibleName);
+    QVERIFY(words != labels.end());
+    const double usualWords = (*words)->font().pointSizeF();
     for (const char* view : {"view.mesh", "view.tensors", "view.links"}) {
       panel.window->actions()->find(QLatin1String(view))->trigger();
       QTest::qWait(300);  // layouts of tensors are made on a thread
@@ -598,12 +603,14 @@ class LessonSessionTest : public QObject {
       test::settle();
       QVERIFY(ui::canvasFont(11).pointSizeF() > 1.2 * text);
       QVERIFY(ui::canvasLine(2) > 1.5 * line);
+      QVERIFY((*words)->font().pointSizeF() > 1.2 * usualWords);
       QVERIFY2(central->grab().toImage() != usual, view);
       const QStringList clipped = test::clippedTexts(*panel.window);
       QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));
       projector->trigger();
       test::settle();
       QTRY_VERIFY2(central->grab().toImage() == usual, view);
+      QCOMPARE((*words)->font().pointSizeF(), usualWords);
     }
   }
 

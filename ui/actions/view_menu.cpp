@@ -116,8 +116,8 @@ void MainWindow::Impl::addViewActions() {
       {.id = id("view.projector"),
        .menu = view,
        .text = tr("Pro&jector Mode"),
-       .statusTip = tr("Enlarge texts and lines of the views, mark the pointer with a ring, and "
-                       "show the keys that are pressed"),
+       .statusTip = tr("Enlarge the views and the lesson, mark the pointer with a ring, and show "
+                       "the keys that are pressed"),
        .checkable = true},
       [this](bool on) { projector->setOn(on); });
   actions->add({.id = id("view.nextPane"),

@@ -23,6 +23,16 @@
 #include "ui/widgets/scrolled.h"
 
 namespace tessera::ui {
+namespace {
+
+// 1.25 times the sizes of the panel's style sheet, as setCanvasEnlarged() does with canvases.
+constexpr const char* kEnlargedTexts =
+    "QLabel, QRadioButton, QCheckBox, QPushButton, QSpinBox, QDoubleSpinBox { font-size: 11.7pt; } "
+    "QLabel[role=\"title\"] { font-size: 14pt; } "
+    "QLabel[role=\"hint\"] { font-size: 10.8pt; } "
+    "QLabel[role=\"caption\"], QLabel[role=\"group\"] { font-size: 9.9pt; }";
+
+}  // namespace
 
 LessonPane::LessonPane(LessonSession& session, LessonRecords& records, QWidget* parent)
     : Surface(Tone::Panel, parent),
@@ -160,6 +170,10 @@ void LessonPane::setExperimentBlocked(const QString& reason) {
   m_experimentReason = reason;
   m_experiment->setEnabled(reason.isEmpty());
   m_experiment->setToolTip(reason);
+}
+
+void LessonPane::setEnlarged(bool enlarged) {
+  setStyleSheet(enlarged ? QString::fromLatin1(kEnlargedTexts) : QString());
 }
 
 QString LessonPane::title() const { return m_title->text(); }

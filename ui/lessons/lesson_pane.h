@@ -37,6 +37,8 @@ class LessonPane : public Surface {
   void showList();
   /// Why the experiment of a lesson cannot run here; empty if it can.
   void setExperimentBlocked(const QString& reason);
+  /// Makes its texts larger, for the audience of a projector.
+  void setEnlarged(bool enlarged);
   /// Checks the answer, or shows the next step.
   void goOn();
 

@@ -5,6 +5,7 @@
 #include <QEvent>
 #include <QWidget>
 
+#include "ui/lessons/lesson_pane.h"
 #include "ui/theme.h"
 #include "ui/views/view.h"
 #include "ui/widgets/key_caster.h"
@@ -14,6 +15,7 @@ namespace tessera::ui {
 
 void Projector::setOn(bool on) {
   setCanvasEnlarged(on);
+  m_lesson.setEnlarged(on);
   for (View* view : m_views) {
     for (QWidget* canvas : view->widget()->findChildren<QWidget*>()) {
       QEvent fonts(QEvent::FontChange);
