@@ -345,6 +345,24 @@ class ClusterCommandsTest : public QObject {
              (std::vector<ui::NodeRequest>{{1, ui::NodeRequest::Act::GiveUp}}));
   }
 
+  // A node that runs cannot be started, and one that is down cannot be killed.
+  void theNodeThatACommandIsForIsOffered() {
+    auto cluster = test::PanelCluster();
+    cluster.nodes.back().state = engine::NodeState::kDead;
+    test::Panel panel({}, cluster);
+    operate(panel);
+    const std::pair<const char*, const char*> offered[] = {{"cluster.startNode", "n1"},
+                                                           {"cluster.giveUpNode", "n1"},
+                                                           {"cluster.killNode", "n0"}};
+    for (const auto& [id, name] : offered) {
+      auto* choice = opened<QInputDialog>(panel, id);
+      QVERIFY(choice != nullptr);
+      QCOMPARE(choice->textValue(), QLatin1String(name));
+      choice->reject();
+      QTRY_VERIFY(panel.window->findChild<QInputDialog*>() == nullptr);
+    }
+  }
+
   void theMenuSetsWhatHappensAfterALoss() {
     auto cluster = test::PanelCluster();
     test::Panel panel({}, cluster);

@@ -31,6 +31,7 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/dialogs/checkpoint_dialog.h"
 #include "ui/dialogs/typed_name_dialog.h"
 #include "ui/format.h"
 #include "ui/models/draft.h"
@@ -51,6 +52,7 @@
 #include "ui/theme.h"
 #include "ui/views/colour_bar.h"
 #include "ui/widgets/key_values.h"
+#include "ui/widgets/labelled_field.h"
 #include "ui/widgets/legend.h"
 #include "ui/widgets/segmented_switch.h"
 #include "ui/widgets/stacked_bar.h"
@@ -1252,11 +1254,19 @@ class MainWindowTest : public QObject {
     panel.window->actions()->find(QStringLiteral("cluster.operate"))->trigger();
     const auto answer = [&](const QString& text) {
       panel.window->actions()->find(QStringLiteral("job.saveCheckpoint"))->trigger();
-      auto* dialog = panel.window->findChild<QInputDialog*>();
-      QVERIFY(dialog != nullptr);
-      if (!text.isEmpty()) dialog->setTextValue(text);
-      dialog->accept();
-      QTRY_VERIFY(panel.window->findChild<QInputDialog*>() == nullptr);
+      auto* dialog = panel.window->findChild<ui::CheckpointDialog*>();
+      QVERIFY(dialog != nullptr && dialog->browseButton()->isVisible());
+      if (!text.isEmpty()) {
+        dialog->folder()->edit()->clear();
+        QTest::keyClicks(dialog->folder()->edit(), text);
+      }
+      if (dialog->saveButton()->isEnabled()) {
+        dialog->saveButton()->click();
+      } else {
+        QVERIFY(!dialog->folder()->problem().isEmpty());
+        dialog->reject();
+      }
+      QTRY_VERIFY(panel.window->findChild<ui::CheckpointDialog*>() == nullptr);
     };
     answer(QStringLiteral("checkpoints"));
     QVERIFY(panel.commands.checkpoints.empty());

@@ -15,8 +15,10 @@
 namespace tessera::ui {
 
 /// Lets the user choose a node or a GPU of the cluster.
+/// \param isLikely whether the command is meant for such a node: the first one is offered. Null: any
 void chooseNode(const CommandContext& with, const QString& title,
-                std::function<void(std::int32_t)> then);
+                std::function<void(std::int32_t)> then,
+                const std::function<bool(const engine::NodeStatus&)>& isLikely = {});
 void chooseGpu(const CommandContext& with, const QString& title, const QString& label,
                std::function<void(ptc::DeviceId)> then);
 

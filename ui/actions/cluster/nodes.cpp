@@ -22,8 +22,16 @@ struct NodeAct {
   QString done;                 // "%1 is killed."
 };
 
+/// Only a node that is there can be killed. The others are given up or started again.
+bool isLikelyFor(NodeRequest::Act act, const engine::NodeStatus& node) {
+  return (node.state == engine::NodeState::kAlive) == (act == NodeRequest::Act::Kill);
+}
+
 void actOnNode(const CommandContext& with, const NodeAct& act) {
-  chooseNode(with, act.title, [&with, act](std::int32_t node) {
+  const auto isLikely = [act = act.act](const engine::NodeStatus& node) {
+    return isLikelyFor(act, node);
+  };
+  const auto go = [&with, act](std::int32_t node) {
     const NodeRequest request{node, act.act};
     const QString name = format::node(node);
     if (!act.cost) return carryOutNow(with, request, act.done.arg(name));
@@ -41,7 +49,8 @@ void actOnNode(const CommandContext& with, const NodeAct& act) {
       carryOutNow(with, request, done);
     });
     ask->open();
-  });
+  };
+  chooseNode(with, act.title, go, isLikely);
 }
 
 void failGpu(const CommandContext& with) {

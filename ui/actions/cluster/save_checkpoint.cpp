@@ -2,40 +2,24 @@
 /// \file
 /// Saves a checkpoint of the job.
 
-#include <QInputDialog>
-
 #include "ui/actions/cluster_list.h"
-#include "ui/format.h"
+#include "ui/dialogs/checkpoint_dialog.h"
 
 namespace tessera::ui {
 
 namespace {
 
-// The folder is one of the hosts, not of this machine, so there is nothing to browse.
 void askCheckpointFolder(const CommandContext& with) {
   const engine::JobStatus* job = with.model.job();
   if (job == nullptr) return;
-  auto* dialog = new QInputDialog(with.window);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(ClusterMenu::tr("Checkpoint of %1").arg(with.job()));
-  dialog->setLabelText(
-      ClusterMenu::tr("A folder that all hosts see under this path. The checkpoint takes %1 "
-                      "there, and as much host memory while it is written.")
-          .arg(format::bytes(job->state_bytes)));
   const engine::CheckpointStatus& known = job->checkpoints;
   QString folder = QString::fromStdString(known.schedule.folder);
   if (folder.isEmpty()) folder = QString::fromStdString(known.path).section(u'/', 0, -2);
-  dialog->setTextValue(folder);
-  dialog->setOkButtonText(ClusterMenu::tr("Save"));
-  QObject::connect(dialog, &QInputDialog::textValueSelected, dialog, [&with](const QString& text) {
-    const QString given = text.trimmed();
-    if (given.startsWith(u'/')) {
-      with.control.saveCheckpoint(given);
-    } else {
-      with.showError(
-          ClusterMenu::tr("No checkpoint was saved: '%1' is not an absolute path.").arg(given));
-    }
-  });
+  auto* dialog = new CheckpointDialog(with.job(), job->state_bytes, folder, with.window);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  with.closeWithCluster(dialog);
+  QObject::connect(dialog, &QDialog::accepted, dialog,
+                   [&with, dialog] { with.control.saveCheckpoint(dialog->path()); });
   dialog->open();
 }
 
