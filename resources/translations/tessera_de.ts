@@ -3317,6 +3317,49 @@
     </message>
 </context>
 <context>
+    <name>tessera::ui::CheckpointDialog</name>
+    <message>
+        <source>Folder</source>
+        <translation>Ordner</translation>
+    </message>
+    <message>
+        <source>…</source>
+        <translation>…</translation>
+    </message>
+    <message>
+        <source>Choose the folder</source>
+        <translation>Den Ordner wählen</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Checkpoint of %1</source>
+        <translation>Checkpoint von %1</translation>
+    </message>
+    <message>
+        <source>The checkpoint takes %1 in the folder, and as much host memory while it is written.</source>
+        <translation>Der Checkpoint belegt %1 im Ordner und ebenso viel Speicher der Hosts, während er geschrieben wird.</translation>
+    </message>
+    <message>
+        <source>a folder that all hosts see under this path</source>
+        <translation>ein Ordner, den alle Hosts unter diesem Pfad sehen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Choose a folder.</source>
+        <translation>Einen Ordner wählen.</translation>
+    </message>
+    <message>
+        <source>Enter the full path, starting with /.</source>
+        <translation>Den vollen Pfad eingeben, beginnend mit /.</translation>
+    </message>
+</context>
+<context>
     <name>tessera::ui::ClusterMenu</name>
     <message>
         <source>The cluster has saved no checkpoint. Cluster ▸ Save a Checkpoint saves one.</source>
@@ -3957,22 +4000,6 @@
     <message>
         <source>Ask again</source>
         <translation>Neu fragen</translation>
-    </message>
-    <message>
-        <source>Checkpoint of %1</source>
-        <translation>Checkpoint von %1</translation>
-    </message>
-    <message>
-        <source>A folder that all hosts see under this path. The checkpoint takes %1 there, and as much host memory while it is written.</source>
-        <translation>Ein Ordner, den alle Hosts unter diesem Pfad sehen. Der Checkpoint belegt dort %1 und während des Schreibens ebenso viel Host-Speicher.</translation>
-    </message>
-    <message>
-        <source>Save</source>
-        <translation>Speichern</translation>
-    </message>
-    <message>
-        <source>No checkpoint was saved: &apos;%1&apos; is not an absolute path.</source>
-        <translation>Kein Checkpoint wurde gespeichert: „%1“ ist kein absoluter Pfad.</translation>
     </message>
     <message>
         <source>Sa&amp;ve a Checkpoint…</source>
@@ -6783,8 +6810,8 @@
         <translation>Ein Klick auf einen Eintrag blendet die anderen ab.</translation>
     </message>
     <message>
-        <source>+%1 more</source>
-        <translation>+%1 weitere</translation>
+        <source>+%1</source>
+        <translation>+%1</translation>
     </message>
 </context>
 <context>
@@ -8498,10 +8525,6 @@
         <translation>Anhalten und zurück</translation>
     </message>
     <message>
-        <source>Enlarge texts and lines of the views, mark the pointer with a ring, and show the keys that are pressed</source>
-        <translation>Texte und Linien der Ansichten vergrößern, den Zeiger mit einem Ring markieren und gedrückte Tasten zeigen</translation>
-    </message>
-    <message>
         <source>Group by Rack</source>
         <translation>Rahmen nach Rack</translation>
     </message>
@@ -8553,6 +8576,52 @@
     <message>
         <source>free</source>
         <translation>frei</translation>
+        <source>Group By</source>
+        <comment>a menu in View</comment>
+        <translation>Rahmen nach</translation>
+    </message>
+    <message>
+        <source>Colour by %1</source>
+        <comment>shard (tp × pp), node</comment>
+        <translation>Farben nach %1</translation>
+    </message>
+    <message>
+        <source>Choose the meaning of the colours in all views</source>
+        <translation>Die Bedeutung der Farben in allen Ansichten wählen</translation>
+    </message>
+    <message>
+        <source>Colour By</source>
+        <comment>a menu in View</comment>
+        <translation>Farben nach</translation>
+    </message>
+    <message>
+        <source>Enlarge the views and the lesson, mark the pointer with a ring, and show the keys that are pressed</source>
+        <translation>Ansichten und Lektion vergrößern, den Zeiger mit einem Ring markieren und gedrückte Tasten zeigen</translation>
+    </message>
+    <message>
+        <source>Panes</source>
+        <comment>a menu in View</comment>
+        <translation>Bereiche</translation>
+    </message>
+    <message>
+        <source>Layout</source>
+        <comment>a menu in View</comment>
+        <translation>Anordnung</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <comment>a menu in View</comment>
+        <translation>Erscheinungsbild</translation>
+    </message>
+    <message>
+        <source>%1  %2, step %3, epoch %4</source>
+        <comment>A 14:01:30, step 402, epoch 2</comment>
+        <translation>%1  %2, Schritt %3, Epoche %4</translation>
+    </message>
+    <message>
+        <source>%1  after change #%2</source>
+        <comment>A after change #2</comment>
+        <translation>%1  nach Änderung #%2</translation>
     </message>
 </context>
 <context>
@@ -8588,6 +8657,11 @@
     <message>
         <source>Hi&amp;story</source>
         <translation>&amp;Verlauf</translation>
+    </message>
+    <message>
+        <source>Zoom</source>
+        <comment>a menu in View</comment>
+        <translation>Zoom</translation>
     </message>
 </context>
 <context>
@@ -8655,6 +8729,13 @@
     <message>
         <source>Light up the GPUs with which the GPU under the pointer, or the current one, communicates along this axis</source>
         <translation>Die GPUs aufleuchten lassen, mit denen die GPU unter dem Zeiger, sonst die aktuelle, entlang dieser Achse kommuniziert</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::MeshPair</name>
+    <message>
+        <source>Mesh of the other moment</source>
+        <translation>Mesh des anderen Moments</translation>
     </message>
 </context>
 <context>
@@ -8859,6 +8940,24 @@
     <message>
         <source>rack</source>
         <translation>Rack</translation>
+    </message>
+    <message>
+        <source>same</source>
+        <comment>the shard of a GPU, as before</comment>
+        <translation>gleich</translation>
+    </message>
+    <message>
+        <source>joined</source>
+        <translation>dazu</translation>
+    </message>
+    <message>
+        <source>left</source>
+        <comment>a GPU has left the job</comment>
+        <translation>entfernt</translation>
+    </message>
+    <message>
+        <source>other shard</source>
+        <translation>anderer Shard</translation>
     </message>
 </context>
 <context>
@@ -9822,14 +9921,6 @@ Bytes %2 bis %3, %4
         <translation>Keine Konfiguration des Jobs nutzt diese GPUs.</translation>
     </message>
     <message>
-        <source>≈ estimates, not calibrated</source>
-        <translation>≈ geschätzt, nicht kalibriert</translation>
-    </message>
-    <message>
-        <source>≈ estimates</source>
-        <translation>≈ geschätzt</translation>
-    </message>
-    <message>
         <source>Based on built-in constants. Run tesseractl probe to measure this cluster.</source>
         <translation>Beruht auf eingebauten Konstanten. tesseractl probe misst diesen Cluster.</translation>
     </message>
@@ -9844,10 +9935,6 @@ Bytes %2 bis %3, %4
     <message>
         <source>Recommended: %1, %2</source>
         <translation>Empfohlen: %1, %2</translation>
-    </message>
-    <message>
-        <source>Drag a GPU, edit an axis, or choose below</source>
-        <translation>Eine GPU ziehen, eine Achse bearbeiten oder unten wählen</translation>
     </message>
     <message>
         <source>Planning…</source>
@@ -9972,6 +10059,30 @@ Bytes %2 bis %3, %4
     <message>
         <source>State of which no other node holds a copy</source>
         <translation>Zustand, von dem kein anderer Knoten eine Kopie hält</translation>
+    </message>
+    <message>
+        <source>≈ step · moves · ≈ pause, not calibrated</source>
+        <translation>≈ Schritt · bewegt · ≈ Pause, nicht kalibriert</translation>
+    </message>
+    <message>
+        <source>≈ step · moves · ≈ pause</source>
+        <translation>≈ Schritt · bewegt · ≈ Pause</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Details</translation>
+    </message>
+    <message>
+        <source>Details of the plan</source>
+        <translation>Details des Plans</translation>
+    </message>
+    <message>
+        <source>Show all facts of the plan, and the configurations as a plot</source>
+        <translation>Alle Angaben des Plans zeigen und die Konfigurationen als Diagramm</translation>
+    </message>
+    <message>
+        <source>Drag a GPU, choose above, or edit an axis</source>
+        <translation>Eine GPU ziehen, oben wählen oder eine Achse ändern</translation>
     </message>
 </context>
 <context>

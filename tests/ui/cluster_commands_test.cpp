@@ -351,9 +351,8 @@ class ClusterCommandsTest : public QObject {
     cluster.nodes.back().state = engine::NodeState::kDead;
     test::Panel panel({}, cluster);
     operate(panel);
-    const std::pair<const char*, const char*> offered[] = {{"cluster.startNode", "n1"},
-                                                           {"cluster.giveUpNode", "n1"},
-                                                           {"cluster.killNode", "n0"}};
+    const std::pair<const char*, const char*> offered[] = {
+        {"cluster.startNode", "n1"}, {"cluster.giveUpNode", "n1"}, {"cluster.killNode", "n0"}};
     for (const auto& [id, name] : offered) {
       auto* choice = opened<QInputDialog>(panel, id);
       QVERIFY(choice != nullptr);

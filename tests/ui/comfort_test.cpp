@@ -38,7 +38,7 @@ using namespace tessera;
 
 namespace {
 
-constexpr QSize kSmall(1280, 720);
+constexpr QSize kSmall(1280, 720), kSmallest(1024, 640);
 
 /// What the panel shows and does not write: names, values and sentences of clusters, files, other
 /// programs and of Qt.
@@ -207,24 +207,28 @@ class ComfortTest : public QObject {
 
   void aSmallWindowIsLegible_data() {
     QTest::addColumn<QString>("name");
+    QTest::addColumn<QSize>("size");
+    for (const char* name : {"mesh-live", "mesh-draft", "files-live"})
+      QTest::addRow("%s, smallest", name) << QString::fromLatin1(name) << kSmallest;
     for (const char* name :
          {"mesh-live", "mesh-draft", "mesh-moving", "mesh-lost-node", "plan-too-large",
           "tensors-one", "links-moving", "flows-moving", "data-live", "files-live",
           "history-details", "lesson-task", "start-empty"})
-      QTest::newRow(name) << QString::fromLatin1(name);
+      QTest::newRow(name) << QString::fromLatin1(name) << kSmall;
   }
   void aSmallWindowIsLegible() {
     QFETCH(QString, name);
+    QFETCH(QSize, size);
     const auto& scenes = test::PanelScenes();
     const auto shown = std::ranges::find(scenes, name, &test::Scene::name);
     QVERIFY(shown != scenes.end());
     const test::Stage stage = shown->open();
-    stage.widget->resize(kSmall);
+    stage.widget->resize(size);
     test::settle();
-    QCOMPARE(stage.widget->size(), kSmall);
+    QCOMPARE(stage.widget->size(), size);
     const QStringList clipped = clippedWhenSettled(*stage.widget);
     if (!m_pictures.isEmpty()) {
-      const QString file = QStringLiteral("%1/%2-small.png").arg(m_pictures, name);
+      const QString file = QStringLiteral("%1/%2-%3.png").arg(m_pictures, name).arg(size.width());
       QVERIFY2(stage.widget->grab().save(file), qPrintable(file));
     }
     QVERIFY2(clipped.isEmpty(), qPrintable(clipped.join(u'\n')));

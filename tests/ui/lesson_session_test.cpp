@@ -589,8 +589,8 @@ class LessonSessionTest : public QObject {
     QAction* projector = panel.window->actions()->find(QStringLiteral("view.projector"));
     const auto mode = qScopeGuard([] { ui::setCanvasEnlarged(false); });
     const auto labels = panel.window->lessonPane()->findChildren<QLabel*>();
-    const auto words = std::ranges::find(labels, QStringLiteral("Text of the step"),
-                                         &QLabel::accessibleName);
+    const auto words =
+        std::ranges::find(labels, QStringLiteral("Text of the step"), &QLabel::accessibleName);
     QVERIFY(words != labels.end());
     const double usualWords = (*words)->font().pointSizeF();
     for (const char* view : {"view.mesh", "view.tensors", "view.links"}) {

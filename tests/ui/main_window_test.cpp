@@ -306,9 +306,9 @@ class MainWindowTest : public QObject {
     QVERIFY(topOf(plan->bar()) < topOf(plan->mainFacts()));
     // Three whole rows, and no number is elided.
     QCOMPARE(table->viewport()->height() / table->rowHeight(0), 3);
-    for (const auto column : {ui::CandidateTableModel::StepColumn,
-                              ui::CandidateTableModel::MovesColumn,
-                              ui::CandidateTableModel::PauseColumn}) {
+    for (const auto column :
+         {ui::CandidateTableModel::StepColumn, ui::CandidateTableModel::MovesColumn,
+          ui::CandidateTableModel::PauseColumn}) {
       QVERIFY(!table->isColumnHidden(column));
       for (int row = 0; row < plan->candidates()->rowCount(); ++row) {
         const QString text = plan->candidates()->index(row, column).data().toString();

@@ -10,9 +10,9 @@
 #include <QMouseEvent>
 #include <QPushButton>
 #include <QTableView>
-#include <QToolButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <cmath>
 
 #include "tests/support/widget_test_main.h"

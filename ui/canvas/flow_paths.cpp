@@ -86,9 +86,9 @@ class Lanes {
 // run.
 struct Port {
   QRect area;
-  QRect frame;    // around the cell, or the area itself
-  int gutter;     // y of its beginning
-  int sign = 1;   // -1: lines run above `gutter`
+  QRect frame;   // around the cell, or the area itself
+  int gutter;    // y of its beginning
+  int sign = 1;  // -1: lines run above `gutter`
   bool isBelow() const { return gutter > area.center().y(); }
   double edge() const { return isBelow() ? area.bottom() + 1 : area.top(); }
   double tip() const { return edge() + (isBelow() ? 1 : -1); }
@@ -105,7 +105,7 @@ struct Gutters {
   double lead;  // from the edge to the first lane
   double laneStep;
   int maxLanes;
-  double inside;  // from the left edge of a frame to a channel within it
+  double inside;   // from the left edge of a frame to a channel within it
   double channel;  // from a frame to the channel beside it
 };
 

@@ -30,7 +30,7 @@ inline constexpr std::size_t kMostOwnLines = 64;
 struct FlowPath {
   ptc::DeviceId from = {}, to = {};  // one of the flows in it
   QPainterPath line;
-  QPainterPath head;  // an open arrow at the end
+  QPainterPath head;   // an open arrow at the end
   double width = 2.2;  // of a line between frames: by the logarithm of its bytes
   std::int64_t bytes = 0;
   QString label = {};     // the bytes: "37.4 MiB"; empty: no room for it

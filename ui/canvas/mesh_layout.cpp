@@ -14,9 +14,10 @@ constexpr int kSmallestCompact = 60;
 
 // The cell widths that fitting tries, largest first. Few steps, so that resizing a window by a
 // pixel does not resize every cell.
-constexpr std::array kWidths = {260, 244, 228, 212, 196, 184, 172, 160, 148, 140, 132, 124, 118, 112, 104, 96, 88, 80, 72, 64, 60, 56,
-                                52,  48,  44,  40,  36,  32,  28,  26, 24, 22, 20, 18, 17, 16,
-                                15,  14,  13,  12,  11,  10,  9,   8,  7,  6,  5,  4,  3};
+constexpr std::array kWidths = {260, 244, 228, 212, 196, 184, 172, 160, 148, 140, 132, 124, 118,
+                                112, 104, 96,  88,  80,  72,  64,  60,  56,  52,  48,  44,  40,
+                                36,  32,  28,  26,  24,  22,  20,  18,  17,  16,  15,  14,  13,
+                                12,  11,  10,  9,   8,   7,   6,   5,   4,   3};
 
 // The largest shares of the viewport's height for other jobs and pool.
 constexpr double kRestShare = 0.26;         // among tiles

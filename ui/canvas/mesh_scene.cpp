@@ -499,7 +499,8 @@ void colourScene(MeshScene* scene, ColourBy by) {
     const auto degree = [&](ptc::Axis axis) { return static_cast<int>(shape[axis]); };
     const auto at = [&](int pp, int tp) { return swatchesAt(shape, pp, tp, scene->splitFrom); };
     const auto add = [&](int swatch, const char* name, int index) {
-      scene->legend.push_back({swatch, QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(index)});
+      scene->legend.push_back(
+          {swatch, QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(index)});
     };
     const int stages = degree(ptc::Axis::kPp), slices = degree(ptc::Axis::kTp);
     if (by == ColourBy::Replica) {

@@ -165,7 +165,8 @@ bool hasRank(const MeshCell& cell) {
 }
 
 void noteMark(MeshCell* cell) {
-  const bool rests = cell->state == MeshCell::State::Healthy || cell->state == MeshCell::State::Idle;
+  const bool rests =
+      cell->state == MeshCell::State::Healthy || cell->state == MeshCell::State::Idle;
   if (!rests || cell->taken) return;
   switch (cell->mark) {
     case MeshCell::Mark::None:

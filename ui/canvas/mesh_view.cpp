@@ -365,9 +365,8 @@ void MeshView::routeOwn() {
   std::set<ptc::DeviceId> devices = m_selection;
   if (m_hovered) devices = {*m_hovered};  // of many selected devices the one pointed at
   if (devices.empty()) devices = m_highlighted;
-  m_ownPaths = m_paths.empty() && m_scene.flows.empty()
-                   ? std::vector<FlowPath>()
-                   : routeFlowsOf(devices, m_scene, m_layout);
+  m_ownPaths = m_paths.empty() && m_scene.flows.empty() ? std::vector<FlowPath>()
+                                                        : routeFlowsOf(devices, m_scene, m_layout);
 }
 
 void MeshView::renderCells() {

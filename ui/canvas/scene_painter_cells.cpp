@@ -431,9 +431,9 @@ void ScenePainter::paintDifference(QPainter& p, const QRect& rect, const Cell& c
   p.save();
   p.setRenderHint(QPainter::Antialiasing, false);
   // Cells of the earlier layout are dashed: they are empty in this one.
-  p.setPen(cell.mark == Cell::Mark::Left ? dashes(color, 2, 2, 2)
-                                         : QPen(color, 2, Qt::SolidLine, Qt::SquareCap,
-                                                Qt::MiterJoin));
+  p.setPen(cell.mark == Cell::Mark::Left
+               ? dashes(color, 2, 2, 2)
+               : QPen(color, 2, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
   p.setBrush(Qt::NoBrush);
   p.drawRect(rect.adjusted(1, 1, -1, -1));
   p.restore();

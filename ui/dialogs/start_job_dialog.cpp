@@ -148,8 +148,6 @@ QWidget* StartJobDialog::makeAnswers() {
     m_table->setColumnHidden(column, true);
   setColumnRoom(*m_table, CandidateTableModel::MarkColumn, 18);
   setColumnRoom(*m_table, CandidateTableModel::MeshColumn, 84);
-  setColumnRoom(*m_table, CandidateTableModel::StepColumn, 62);
-  setColumnRoom(*m_table, CandidateTableModel::PeakColumn, 112);
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     const QModelIndexList rows = m_table->selectionModel()->selectedRows();
     if (m_isMarking || rows.isEmpty()) return;
@@ -270,6 +268,8 @@ void StartJobDialog::refreshProposal() {
     m_candidates.setCandidates(proposal ? proposal->candidates : std::vector<engine::Candidate>(),
                                {});
   }
+  setNumberRoom(*m_table, CandidateTableModel::StepColumn, 62);
+  setNumberRoom(*m_table, CandidateTableModel::PeakColumn, 112);
   const int rows = m_candidates.rowCount();
   m_table->setVisible(rows > 0);
   m_table->setFixedHeight(kStartHeaderHeight +

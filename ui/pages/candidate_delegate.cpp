@@ -10,9 +10,7 @@ namespace tessera::ui {
 
 namespace {
 
-QRect secondLineOf(const QRect& row) {
-  return row.adjusted(4, row.height() / 2 - 1, -2, -2);
-}
+QRect secondLineOf(const QRect& row) { return row.adjusted(4, row.height() / 2 - 1, -2, -2); }
 
 }  // namespace
 
@@ -40,9 +38,9 @@ void CandidateDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
     painter->setFont(uiFont(11));
     painter->setPen(theme.dim);
     const QRect room = secondLineOf(option.rect);
-    painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(optionsText(index), Qt::ElideRight,
-                                                        room.width()));
+    painter->drawText(
+        room, Qt::AlignLeft | Qt::AlignVCenter,
+        painter->fontMetrics().elidedText(optionsText(index), Qt::ElideRight, room.width()));
     painter->restore();
   }
   if (index.column() != CandidateTableModel::MarkColumn) return;

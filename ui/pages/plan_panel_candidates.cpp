@@ -47,7 +47,6 @@ void PlanPanel::buildCandidates() {
   QHeaderView* header = m_table->horizontalHeader();
   header->setFixedHeight(kHeaderHeight);
   header->setHighlightSections(false);
-  header->setResizeContentsPrecision(-1);  // all rows
   header->setMinimumSectionSize(14);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setSectionResizeMode(CandidateTableModel::MeshColumn, QHeaderView::Stretch);
@@ -116,6 +115,7 @@ void PlanPanel::refreshProposal() {
   m_estimateNote->setToolTip(
       guessed ? tr("Based on built-in constants. Run tesseractl probe to measure this cluster.")
               : QString());
+  m_estimateNote->setVisible(proposal && !proposal->candidates.empty());
   m_candidateNote->setText(note);
   m_candidateNote->setVisible(!note.isEmpty());
   {
@@ -166,15 +166,8 @@ void PlanPanel::fitColumns() {
   m_table->setColumnWidth(CandidateTableModel::MarkColumn, kMarkWidth);
   for (const auto column : {CandidateTableModel::StepColumn, CandidateTableModel::TokensColumn,
                             CandidateTableModel::MovesColumn, CandidateTableModel::PauseColumn,
-                            CandidateTableModel::PeakColumn}) {
-    m_table->resizeColumnToContents(column);  // numbers are never elided
-    const int content = std::max(m_table->columnWidth(column), kLeastNumber);
-    if (wide) {
-      setColumnRoom(*m_table, column, content);
-    } else {
-      m_table->setColumnWidth(column, content);
-    }
-  }
+                            CandidateTableModel::PeakColumn})
+    setNumberRoom(*m_table, column, kLeastNumber);
 }
 
 void PlanPanel::resizeEvent(QResizeEvent* event) {

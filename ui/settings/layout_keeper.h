@@ -20,8 +20,8 @@ class Settings;
 /// `screens`; centred on the first screen if it touches none. Unchanged if `screens` is empty.
 QRect onScreen(QRect wanted, const QList<QRect>& screens, QSize least);
 
-/// The size of a window for which none is stored: 1440 x 900, or what `available`, the screen without
-/// its panels, has room for beside the frame of the window. At least `least`.
+/// The size of a window for which none is stored: 1440 x 900, or what `available`, the screen
+/// without its panels, has room for beside the frame of the window. At least `least`.
 QSize usualSize(QSize available, QSize least);
 
 /// Watches one window. Tables, trees and splitters are included if they have an object name.

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The mesh and, while two moments are compared, the other mesh beside it. The earlier one is on the
-/// left. Both have one cursor: selection, hover, zoom and scrolling are the same.
+/// The mesh and, while two moments are compared, the other mesh beside it. The earlier one is on
+/// the left. Both have one cursor: selection, hover, zoom and scrolling are the same.
 
 #include <QWidget>
 

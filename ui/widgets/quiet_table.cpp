@@ -33,6 +33,18 @@ void setColumnRoom(QTableView& table, int column, int width) {
   table.setColumnWidth(column, std::max(width, need));
 }
 
+void setNumberRoom(QTableView& table, int column, int width) {
+  QHeaderView* header = table.horizontalHeader();
+  header->setResizeContentsPrecision(-1);  // all rows
+  table.resizeColumnToContents(column);
+  const int content = std::max(width, table.columnWidth(column));
+  if (header->isHidden()) {
+    table.setColumnWidth(column, content);
+  } else {
+    setColumnRoom(table, column, content);
+  }
+}
+
 void QuietDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
   QStyledItemDelegate::initStyleOption(option, index);
   option->font = uiFont(12, weightOf(index));

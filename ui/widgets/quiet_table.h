@@ -17,6 +17,9 @@ void makeQuiet(QTableView& table, int rowHeight);
 /// Makes a column `width` pixels wide, or as wide as its heading, which is longer in some
 /// languages.
 void setColumnRoom(QTableView& table, int column, int width);
+/// The same for a column of numbers, which must not be elided: also as wide as its widest text.
+/// Call it when the rows have changed.
+void setNumberRoom(QTableView& table, int column, int width);
 
 /// Draws the cells of a table at 12 pixels, in a colour and weight that depend on the cell; a
 /// selected cell keeps its colour.

@@ -14,8 +14,8 @@ class QMainWindow;
 
 namespace tessera::ui {
 
-/// The lower dock is low in a low window, unless the user has moved its edge. A small window, or the
-/// cards below the views, may take height from it; it gets that back.
+/// The lower dock is low in a low window, unless the user has moved its edge. A small window, or
+/// the cards below the views, may take height from it; it gets that back.
 class DockSizes : public QObject {
  public:
   static constexpr int kHeight = 194;     // of the lower dock

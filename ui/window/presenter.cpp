@@ -162,7 +162,8 @@ void Presenter::placeBeside(ShownLayout* layout, const engine::ClusterSnapshot& 
   alignScenes(&shown, &beside);
   MeshScene& later = isEarlier ? shown : beside;
   markScene(&later, diff.joined, diff.left, diff.resharded);
-  if (const auto& earlier = isEarlier ? beside.shape : shown.shape) inheritColours(&later, *earlier);
+  if (const auto& earlier = isEarlier ? beside.shape : shown.shape)
+    inheritColours(&later, *earlier);
   layout->scene = std::make_shared<const MeshScene>(std::move(shown));
   layout->other =
       OtherMoment{std::make_shared<const MeshScene>(std::move(beside)), isEarlier, {}, {}};
@@ -178,8 +179,7 @@ void Presenter::compareMoments(ShownLayout* layout, const SceneLooks& looks) con
         .arg(QString(letter), format::clock(side.time), format::count(side.job.step),
              format::count(side.job.epoch));
   };
-  const QString a = title(QLatin1Char('A'), moments->a),
-                b = title(QLatin1Char('B'), moments->b);
+  const QString a = title(QLatin1Char('A'), moments->a), b = title(QLatin1Char('B'), moments->b);
   layout->other->title = isEarlier ? a : b;
   layout->other->shownTitle = isEarlier ? b : a;
 }
@@ -188,7 +188,8 @@ void Presenter::compareChanges(ShownLayout* layout, const ComparedChanges& compa
                                const SceneLooks& looks) const {
   placeBeside(layout, *compared.earlier, compared.diff, true, looks);
   const auto title = [](QLatin1Char letter, const engine::HistoryEntry& entry) {
-    return tr("%1  after change #%2", "A after change #2").arg(QString(letter), QString::number(entry.id));
+    return tr("%1  after change #%2", "A after change #2")
+        .arg(QString(letter), QString::number(entry.id));
   };
   layout->scene = withoutMemory(*layout->scene);
   layout->other->scene = withoutMemory(*layout->other->scene);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The projector mode: larger texts and lines in the views, larger texts in the lesson, a ring around
-/// the pointer, and the keys that are pressed.
+/// The projector mode: larger texts and lines in the views, larger texts in the lesson, a ring
+/// around the pointer, and the keys that are pressed.
 
 #include <vector>
 
