@@ -16,7 +16,7 @@ namespace tessera::ui {
 
 CheckpointDialog::CheckpointDialog(const QString& job, std::int64_t bytes, const QString& folder,
                                    QWidget* parent)
-    : QDialog(parent),
+    : Dialog(parent),
       m_folder(new LabelledField(tr("Folder"), this)),
       m_browse(m_folder->addButton(tr("…"), tr("Choose the folder"))),
       m_save(new QPushButton(tr("Save"), this)) {

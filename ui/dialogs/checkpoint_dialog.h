@@ -4,8 +4,9 @@
 /// \file
 /// Asks for the folder into which a checkpoint is saved.
 
-#include <QDialog>
 #include <cstdint>
+
+#include "ui/dialogs/dialog.h"
 
 class QPushButton;
 
@@ -13,7 +14,7 @@ namespace tessera::ui {
 
 class LabelledField;
 
-class CheckpointDialog : public QDialog {
+class CheckpointDialog : public Dialog {
   Q_OBJECT
 
  public:

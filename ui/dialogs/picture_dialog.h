@@ -5,6 +5,7 @@
 /// Asks which part of the window becomes a picture, and how large.
 
 #include <memory>
+#include <functional>
 #include <vector>
 
 #include "ui/dialogs/dialog.h"
