@@ -379,6 +379,7 @@ int run(int argc, char** argv) {
   ui::WindowOptions windowOptions = options->window;
   windowOptions.settings = &settings;
   windowOptions.connections = &connections;
+  windowOptions.endsCluster = simulated.has_value();
   LessonRunner lesson;
   windowOptions.experiment = &lesson;
   windowOptions.places = {home, home + QStringLiteral("/mirror")};

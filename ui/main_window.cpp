@@ -150,7 +150,9 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (m_impl->presenter->source() == LayoutSource::Past || m_impl->presenter->isLesson())
     m_impl->setSource(LayoutSource::Live);
   const engine::TxnStatus* txn = m_impl->model.runningTxn();
-  if (txn == nullptr || !txn->can_cancel || !m_impl->control.lockReason().isEmpty()) {
+  const bool isAnswered = std::exchange(m_impl->closeWithChange, false);
+  if (isAnswered || txn == nullptr || !txn->can_cancel ||
+      !m_impl->control.lockReason().isEmpty()) {
     event->accept();
     return;
   }
@@ -161,6 +163,16 @@ void MainWindow::closeEvent(QCloseEvent* event) {
       QMessageBox::NoButton, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   QPushButton* quit = box->addButton(tr("Roll back and quit"), QMessageBox::DestructiveRole);
+  // The coordinator is an agent of the cluster, so a change does not need this panel.
+  if (!m_impl->start.endsCluster) {
+    QPushButton* goOn =
+        box->addButton(tr("Quit, the change goes on"), QMessageBox::AcceptRole);
+    goOn->setAutoDefault(false);
+    connect(goOn, &QPushButton::clicked, this, [this] {
+      m_impl->closeWithChange = true;
+      close();
+    });
+  }
   QPushButton* keep = box->addButton(tr("Keep the window open"), QMessageBox::RejectRole);
   box->setDefaultButton(keep);
   connect(quit, &QPushButton::clicked, this, [this] {

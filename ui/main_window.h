@@ -40,6 +40,7 @@ struct WindowOptions {
   bool keepLayout = true;                   // restores and stores window and dock layout
   Connections* connections = nullptr;       // outlives the window; null: no connect dialog
   ConsistencyRunner* experiment = nullptr;  // outlives the window; null: no lesson
+  bool endsCluster = false;  // the cluster is stopped when the panel quits
   DataPlaces places = {};
   QString version = {};  // for the About box
   /// Shows a notice of the desktop; null: notifyDesktop().

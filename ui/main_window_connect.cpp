@@ -62,7 +62,10 @@ void MainWindow::Impl::connectModels() {
   });
   // Others may then operate the cluster at once.
   connect(qApp, &QCoreApplication::aboutToQuit, this, [this] { control.setOperating(false); });
-  connect(&control, &MoveControl::failed, this, &Impl::showError);
+  connect(&control, &MoveControl::failed, this, [this](const QString& message) {
+    closeWhenRolledBack = false;  // the change can no longer be rolled back
+    showError(message);
+  });
   connect(&control, &MoveControl::applied, this, [this] { setSource(LayoutSource::Live); });
   connect(&seat, &OperatorSeat::changed, this, [this] {
     refreshNotices();

@@ -159,6 +159,7 @@ struct MainWindow::Impl : QObject {
   std::optional<LayoutSource> wantedSource = {};  // from the last run, until it can be shown
   bool placed = false;
   bool closeWhenRolledBack = false;
+  bool closeWithChange = false;  // the user wants to quit while the change goes on
   QString linkTitle;  // of the link chosen last
   const Theme* iconTheme = &Theme::current();
   QTimer ageTimer;

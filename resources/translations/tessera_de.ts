@@ -8033,6 +8033,10 @@
         <translation>Zurückrollen und beenden</translation>
     </message>
     <message>
+        <source>Quit, the change goes on</source>
+        <translation>Beenden, die Änderung läuft weiter</translation>
+    </message>
+    <message>
         <source>Keep the window open</source>
         <translation>Fenster offen lassen</translation>
     </message>

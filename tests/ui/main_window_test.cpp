@@ -92,6 +92,16 @@ QStringList notices(Panel& panel) {
   return texts;
 }
 
+/// Presses a button of the question that closing the window asks.
+void answerQuitting(Panel& panel, const char* answer) {
+  auto* box = child<QMessageBox>(panel);
+  QVERIFY(box != nullptr);
+  for (QAbstractButton* button : box->buttons()) {
+    if (button->text() == QLatin1String(answer)) return button->click();
+  }
+  QFAIL(answer);
+}
+
 /// As a user chooses an item.
 void choose(QComboBox* box, ui::MoveWay way) {
   const int index = static_cast<int>(way);
@@ -792,16 +802,40 @@ class MainWindowTest : public QObject {
     QCOMPARE(panel.commands.mutations(), 0);
 
     panel.window->close();
-    box = child<QMessageBox>(panel);
-    for (QAbstractButton* button : box->buttons()) {
-      if (button != box->defaultButton()) button->click();
-    }
+    answerQuitting(panel, "Roll back and quit");
     QTRY_COMPARE(panel.commands.cancelled.size(), std::size_t{1});
     QVERIFY(panel.window->isVisible());
     auto back = test::PanelCluster();
     back.transaction = test::PanelMove(TxnPhase::kRolledBack, {1, 1, 1, 1}).transaction;
     panel.setSnapshot(back);
     QVERIFY(!panel.window->isVisible());
+  }
+
+  void aChangeGoesOnWithoutThePanel() {
+    Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    panel.window->close();
+    answerQuitting(panel, "Quit, the change goes on");
+    QVERIFY(!panel.window->isVisible());
+    QCOMPARE(panel.commands.mutations(), 0);
+  }
+
+  // Its cluster is stopped with it.
+  void aChangeOfAClusterThatEndsWithThePanelCannotGoOn() {
+    Panel panel({.operate = true, .endsCluster = true},
+                test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    panel.window->close();
+    QCOMPARE(child<QMessageBox>(panel)->buttons().size(), 2);
+  }
+
+  // The change passes its commit point while the question is shown.
+  void aRefusedRollbackDoesNotQuit() {
+    Panel panel({.operate = true}, test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}));
+    panel.commands.cancelAnswer = FailedPrecondition("transaction 3 is past its commit point");
+    panel.window->close();
+    answerQuitting(panel, "Roll back and quit");
+    QTRY_VERIFY(notices(panel).join(QLatin1Char(' ')).contains(QLatin1String("commit point")));
+    panel.setSnapshot(test::PanelGrown());
+    QVERIFY(panel.window->isVisible());
   }
 
   // History

@@ -103,7 +103,7 @@ void SpyCommands::apply(const ui::PlanRequest& request, const QString& planHash,
 
 void SpyCommands::cancel(std::int64_t txn, Done<void> done) {
   cancelled.push_back(txn);
-  QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
+  QTimer::singleShot(0, this, [this, done = std::move(done)] { done(cancelAnswer); });
 }
 
 void SpyCommands::history(Done<std::vector<engine::HistoryEntry>> done) {

@@ -113,6 +113,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<engine::HistoryEntry> entries;
   std::function<Result<engine::PlanSummary>(engine::PlanSummary)> adjustPlan;
   Result<std::int64_t> applyAnswer = 7;
+  Status cancelAnswer = OkStatus();
   /// Without: candidates of every mesh that uses all devices, by their number of pipeline stages.
   std::function<Result<engine::Proposal>(engine::Proposal)> adjustProposal;
   /// Of a job to start. Without one its start goes on until releaseStart().
