@@ -34,6 +34,8 @@ ui::LinkState toUi(agents::LinkState state) {
       return ui::LinkState::Lost;
     case agents::LinkState::kRefused:
       return ui::LinkState::Refused;
+    case agents::LinkState::kStopped:
+      return ui::LinkState::Stopped;
   }
   return ui::LinkState::Lost;
 }
@@ -136,6 +138,11 @@ Status Bridge::open(const std::string& profile) {
     const bool onlyLooks = owner.role != agents::Role::kOperator;
     later([this, name = onlyLooks ? QString::fromStdString(owner.name) : QString()] {
       m_model.setViewerKey(name);
+    });
+  };
+  handlers.stopped = [this, later](const agents::ClusterEnd& end) {
+    later([this, stop = ui::ClusterStop{end.time, QString::fromStdString(end.by)}] {
+      m_model.setStopped(stop);
     });
   };
   handlers.snapshot = [this, later](std::shared_ptr<const engine::ClusterSnapshot> snapshot) {

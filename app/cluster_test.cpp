@@ -169,6 +169,7 @@ void ClusterTest::onLink(agents::LinkState state, const std::string& detail) {
       return;
     case agents::LinkState::kRefused:
     case agents::LinkState::kLost:
+    case agents::LinkState::kStopped:
       m_row(refusal(m_profile, state, detail));
       return end(OkStatus());
     case agents::LinkState::kConnected:

@@ -21,11 +21,14 @@
 #include "app/cluster_test.h"
 #include "app/commands/command.h"
 #include "app/commands/host_cluster.h"
+#include "app/commands/kept_history.h"
 #include "app/commands/key_files.h"
 #include "app/commands/local_cluster.h"
 #include "app/commands/process.h"
 #include "app/commands/session.h"
 #include "app/commands/units.h"
+#include "app/commands/when.h"
+#include "app/history_mirror.h"
 #include "app/simulation.h"
 #include "ui/sentences.h"
 
@@ -108,6 +111,7 @@ Status AppConnections::open(const std::string& profile) {
   m_current = QString::fromStdString(found.name);
   m_named = QString::fromStdString(nameElsewhere(profile, found));
   m_profile = found;
+  m_stop.reset();
   m_bridge.close();
   m_model.clear();
   return m_bridge.open(profile);
@@ -248,6 +252,7 @@ void AppConnections::closeConnection() {
   m_profile.reset();
   if (m_file) return;  // it stays shown
   ++m_shown;
+  m_stop.reset();
   m_model.clear();
   m_model.setLink(ui::LinkState::None, QString());
 }
@@ -260,17 +265,43 @@ void AppConnections::startLocal(const ui::LocalChoice& choice,
   options.nodes = choice.nodes;
   options.devices = choice.gpus;
   options.linkBytesPerSecond = choice.linkBytesPerSecond;
+  startCluster(options, std::move(progress), std::move(done));
+}
+
+void AppConnections::startCluster(const LocalClusterOptions& options,
+                                  std::function<void(QString)> progress,
+                                  ui::Connections::Done<QString> done) {
   if (const Status free = checkNotBusy(); !free)
     return later<QString>(std::move(done), free.error());
-  const std::string directory = agents::TesseraHome() + "/clusters/" + options.name;
-  if (isRunning(directory)) return later<QString>(std::move(done), QString::fromLatin1(kLocalName));
+  const std::string directory = localClusterFolder(options.name);
+  if (isRunning(directory))
+    return later<QString>(std::move(done), QString::fromStdString(options.name));
   m_progress.disconnect();
-  connect(&m_progress, &QTimer::timeout, this,
-          [directory, nodes = choice.nodes, progress = std::move(progress)] {
-            progress(progressOf(directory, nodes));
-          });
+  const int agents = options.simulation ? 1 : options.nodes;
+  connect(&m_progress, &QTimer::timeout, this, [directory, agents, progress = std::move(progress)] {
+    progress(progressOf(directory, agents));
+  });
   m_progress.start();
   startInBackground([options] { return startLocalCluster(options); }, std::move(done));
+}
+
+ui::StoppedCluster AppConnections::stoppedCluster(const QString& name) {
+  const std::string cluster = name.toStdString();
+  ui::StoppedCluster out{name, stoppedClusterOptions(cluster).has_value()};
+  if (const auto history = keptHistory(localClusterFolder(cluster))) {
+    out.history = QString::fromStdString(*history);
+  } else if (const QString copy = QString::fromStdString(HistoryMirror::pathOf(cluster));
+             QFileInfo::exists(copy)) {
+    out.history = copy;
+  }
+  return out;
+}
+
+void AppConnections::startAgain(const QString& name, std::function<void(QString)> progress,
+                                ui::Connections::Done<QString> done) {
+  const auto options = stoppedClusterOptions(name.toStdString());
+  if (!options) return later<QString>(std::move(done), options.error());
+  startCluster(*options, std::move(progress), std::move(done));
 }
 
 QList<std::pair<QString, QString>> AppConnections::simulatedHardware() {
@@ -333,8 +364,10 @@ void AppConnections::stopLocal(const QString& name, ui::Connections::Done<void> 
         return stopped ? OkStatus() : Status(stopped.error());
       },
       [this, name, done = std::move(done)](const Status& stopped) {
-        if (stopped && m_current == name) {  // its profile is gone
-          closeConnection();
+        if (stopped && m_current == name) {
+          m_bridge.close();
+          // The cluster may have said so itself, and by whom.
+          if (!m_model.stopped()) m_model.setStopped({wallClock(), {}});
         }
         done(stopped);
       });
@@ -401,6 +434,7 @@ void AppConnections::openHistory(const QString& file, ui::Connections::Done<void
 
 void AppConnections::show(HistoryFile file, const QString& path) {
   m_bridge.close();
+  if (!m_file) m_stop = m_model.stopped();
   m_file = std::move(file);
   m_model.clear(path);
   m_model.setLink(ui::LinkState::Connected, path);
@@ -414,8 +448,10 @@ void AppConnections::closeHistory() {
   m_model.clear();
   if (m_named.isEmpty()) return;
   // By the name under which it was opened: its profile may have another name, or none.
-  if (const auto status = open(m_named.toStdString()); !status)
+  if (const auto status = open(m_named.toStdString()); !status) {
+    if (m_stop) return m_model.setStopped(*m_stop);  // its profile is gone
     m_model.setLink(ui::LinkState::Lost, QString::fromStdString(status.error().message));
+  }
 }
 
 Error AppConnections::onlyAFile() {

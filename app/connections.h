@@ -25,6 +25,7 @@ namespace tessera::app {
 
 class Bridge;
 class ClusterTest;
+struct LocalClusterOptions;
 
 /// Lives on the GUI thread. Commands go to the bridge. While a history file is shown, commands that
 /// only read are answered from it and the others are refused.
@@ -61,6 +62,9 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void startSimulated(const ui::SimulationChoice& choice, std::function<void(QString)> progress,
                       ui::Connections::Done<QString> done) override;
   void stopLocal(const QString& name, ui::Connections::Done<void> done) override;
+  ui::StoppedCluster stoppedCluster(const QString& name) override;
+  void startAgain(const QString& name, std::function<void(QString)> progress,
+                  ui::Connections::Done<QString> done) override;
   QString keyFolder() override;
   Result<QList<ui::KeyInfo>> keys() override;
   Result<ui::KeyInfo> makeKey(const QString& name, const QString& role) override;
@@ -105,6 +109,9 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   /// Runs `work` on a thread, then `then` on this one. checkNotBusy() fails meanwhile.
   template <typename Outcome>
   void runInBackground(std::function<Outcome()> work, std::function<void(const Outcome&)> then);
+  /// Starts the cluster of this machine in the background, as startLocal.
+  void startCluster(const LocalClusterOptions& options, std::function<void(QString)> progress,
+                    ui::Connections::Done<QString> done);
   void startInBackground(std::function<Result<agents::Profile>()> start,
                          ui::Connections::Done<QString> done);
   /// Shows a file that was read from `path`.
@@ -128,6 +135,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   std::optional<HistoryFile> m_file;
   std::uint64_t m_shown = 0;  // counts what was chosen to be shown: clusters and files
   TaskThread m_reading;       // of history files
+  std::optional<ui::ClusterStop> m_stop;  // of m_current, while its history file is shown
   bool m_isBusy = false;  // m_background works
   std::jthread m_background;
   QTimer m_progress;

@@ -74,6 +74,14 @@ struct SimulationChoice {
   friend bool operator==(const SimulationChoice&, const SimulationChoice&) = default;
 };
 
+/// What can be done with a cluster that a user has stopped.
+struct StoppedCluster {
+  QString name;
+  bool canStart = false;  // it ran on this machine, so that it can be started as it was
+  QString history = {};   // file with its history; empty: there is none here
+  friend bool operator==(const StoppedCluster&, const StoppedCluster&) = default;
+};
+
 /// Lives on the GUI thread. Calls with a callback return at once; the callback runs later on the
 /// GUI thread, exactly once if it is named `done`. It may run after the caller was destroyed; the
 /// caller guards against that.
@@ -132,8 +140,15 @@ class Connections {
   virtual void startSimulated(const SimulationChoice& choice, std::function<void(QString)> progress,
                               Done<QString> done) = 0;
   /// Stops a cluster that was started on this machine, with all its processes. The state of its
-  /// jobs is lost; history and logs stay.
+  /// jobs is lost; history and logs stay. If it is the shown one, its link is then Stopped.
   virtual void stopLocal(const QString& name, Done<void> done) = 0;
+
+  /// Returns what can be done with the cluster of this name, which was stopped.
+  virtual StoppedCluster stoppedCluster(const QString& name) = 0;
+  /// Starts a stopped cluster of this machine with the nodes and GPUs that it had, as startLocal.
+  /// \error kNotFound if what it had is not known
+  virtual void startAgain(const QString& name, std::function<void(QString)> progress,
+                          Done<QString> done) = 0;
 
   /// The folder with this user's keys.
   virtual QString keyFolder() = 0;

@@ -110,6 +110,10 @@ QString timeOfDay(double time) {
       .toString(QStringLiteral("HH:mm:ss"));
 }
 
+QString minuteClock(double time) {
+  return clock(time).chopped(3);  // ":12"
+}
+
 QString clock(double time) {
   const QDate day = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(time * 1000)).date();
   if (day == QDate::currentDate()) return timeOfDay(time);

@@ -30,6 +30,8 @@ QString seconds(double seconds);
 QString age(double seconds);
 /// "14:02:31" of a wall clock in seconds since 1970.
 QString timeOfDay(double time);
+/// "09:35", with the day before it unless that is today.
+QString minuteClock(double time);
 /// The same, with the date if that is not today.
 QString clock(double time);
 /// "14:02:31" of today, else "06-15 14:02:31": for lists.

@@ -145,6 +145,10 @@ void MainWindow::Impl::connectViews() {
   connect(state, &StatePage::startRequested, clusters.get(), &ClusterChooser::startLocal);
   connect(state, &StatePage::learnRequested, this, [this] { setSource(LayoutSource::Lesson); });
   connect(state, &StatePage::demoRequested, clusters.get(), &ClusterChooser::watchDemo);
+  connect(state, &StatePage::startAgainRequested, clusters.get(), &ClusterChooser::startAgain);
+  connect(state, &StatePage::historyRequested, this, [this] {
+    if (stoppedCluster) clusters->openHistory(stoppedCluster->history);
+  });
   connect(state, &StatePage::simulateRequested, clusters.get(), &ClusterChooser::openSimulate);
   connect(state, &StatePage::connectRequested, clusters.get(), &ClusterChooser::openDialog);
   connect(state, &StatePage::openRequested, clusters.get(), &ClusterChooser::chooseHistoryFile);

@@ -14,6 +14,7 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/actions/cluster_command.h"
+#include "ui/connections.h"
 #include "ui/lessons/lesson_records.h"
 #include "ui/lessons/lesson_session.h"
 #include "ui/main_window.h"
@@ -156,6 +157,7 @@ struct MainWindow::Impl : QObject {
   CommandContext context;  // of the commands of the Cluster menu
   ActionRegistry* actions;
   std::optional<QString> pastReason = {};         // of the switch, as last set
+  std::optional<StoppedCluster> stoppedCluster = {};  // while the link is Stopped
   std::optional<LayoutSource> wantedSource = {};  // from the last run, until it can be shown
   bool placed = false;
   bool closeWhenRolledBack = false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ui/canvas/mesh_view.h"
+#include "ui/connections.h"
 #include "ui/format.h"
 #include "ui/lessons/lesson_list.h"
 #include "ui/main_window_impl.h"
@@ -95,7 +96,13 @@ void MainWindow::Impl::refreshNotices() {
     facts.moment = {moment.time, moment.cluster->jobs.front().step};
   }
   if (presenter->isLesson()) facts.lesson = QString::fromStdString(lessons.lesson().title);
-  centre->refresh(std::move(facts), connections != nullptr);
+  if (model.link() != LinkState::Stopped || connections == nullptr) {
+    stoppedCluster.reset();
+  } else if (!stoppedCluster) {  // once, because it reads files
+    stoppedCluster = connections->stoppedCluster(connections->current());
+  }
+  centre->refresh(std::move(facts), connections != nullptr,
+                  stoppedCluster ? &*stoppedCluster : nullptr);
 }
 
 void MainWindow::Impl::refreshStatus() {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <future>
 #include <map>
 #include <optional>
@@ -37,6 +38,7 @@ constexpr std::int64_t kFirstEvents = 200;
 constexpr std::int64_t kMissedEvents = 10000;
 constexpr std::size_t kMostHeldChanges = 1000;
 constexpr milliseconds kAskAgain{1000};  // for the state
+// A registrar that has said goodbye still answers for a moment.
 constexpr milliseconds kAfterGoodbye{5000};
 
 /// "tesseractl 0.1.0"
@@ -220,7 +222,7 @@ struct ClusterClient::Impl {
   }
 
   /// Drops the link and tries again after the back-off. Open calls wait, unless the link is
-  /// refused.
+  /// refused or the cluster stopped.
   void FailLink(LinkState next, std::string why) {
     if (!link.commands) return;
     CloseLink();
@@ -229,20 +231,21 @@ struct ClusterClient::Impl {
       next = LinkState::kRefused;
       why = *goodbye;
     }
-    SetState(next, why);
+    // Nobody listens where a stopped cluster was, which is no news.
+    if (state != LinkState::kStopped || next != LinkState::kLost) SetState(next, why);
     if (next == LinkState::kRefused) FailAllCalls(FailedPrecondition(why));
-    ReopenLater();
+    if (next == LinkState::kStopped) FailAllCalls(Unavailable(why));
+    ReopenLater(next == LinkState::kStopped ? kAfterGoodbye : milliseconds(0));
   }
 
-  void ReopenLater() {
-    // The registrar still listens for a moment after its goodbye.
-    loop.After(goodbye ? kAfterGoodbye : backoff.Next(), [this] {
-      // The state stays kRefused until an attempt succeeds.
-      if (state != LinkState::kRefused) {
-        SetState(LinkState::kConnecting, "connecting to " + profile.registrar_endpoint);
-      }
+  void ReopenLater(milliseconds at_least = {}) {
+    if (goodbye) at_least = kAfterGoodbye;
+    loop.After(std::max(backoff.Next(), at_least), [this] {
+      // The state stays kRefused or kStopped until an attempt succeeds.
+      const bool stays = state == LinkState::kRefused || state == LinkState::kStopped;
+      if (!stays) SetState(LinkState::kConnecting, "connecting to " + profile.registrar_endpoint);
       if (auto opened = OpenLinkOnLoop(); !opened) {
-        SetState(LinkState::kLost, opened.error().ToString());
+        if (state != LinkState::kStopped) SetState(LinkState::kLost, opened.error().ToString());
         ReopenLater();
       }
     });
@@ -296,10 +299,11 @@ struct ClusterClient::Impl {
   }
 
   /// The cluster goes down on request. Only a panel waits for it to come back.
-  void TakeGoodbye(const std::string& why) {
-    if (!with_stream) goodbye = why;
+  /// To a command. A client with a stream reads its goodbye there, with the time.
+  void TakeGoodbyeReply(const std::string& why) {
+    if (with_stream) return;
+    goodbye = why;
     FailLink(LinkState::kLost, why);
-    if (with_stream) FailAllCalls(Unavailable(why));
   }
 
   /// The cluster closes the connections of events when it revokes keys, and ZeroMQ does not try
@@ -411,6 +415,7 @@ struct ClusterClient::Impl {
   void CallOnLoop(wire::Request request, milliseconds timeout, Done done, CallTracePtr trace) {
     if (closing) return done(ClosedError());
     if (state == LinkState::kRefused) return done(FailedPrecondition(detail));
+    if (state == LinkState::kStopped) return done(Unavailable(detail));
     if (request.id().empty()) request.set_id(NewRequestId());
     const std::uint64_t order = next_call++;
     PendingCall& call = calls[order];
@@ -483,7 +488,7 @@ struct ClusterClient::Impl {
   }
 
   void TakeReply(wire::Reply reply) {
-    if (reply.id().empty() && reply.has_goodbye()) return TakeGoodbye(reply.goodbye().text());
+    if (reply.id().empty() && reply.has_goodbye()) return TakeGoodbyeReply(reply.goodbye().text());
     if (const auto found = internal.find(reply.id()); found != internal.end()) {
       const auto asked = found->second.asked;
       const std::string id = reply.id();
@@ -535,7 +540,16 @@ struct ClusterClient::Impl {
       auto sample = Decode(published.sample());
       if (!sample) return NoteMalformed("malformed sample: " + sample.error().ToString());
       if (handlers.sample) handlers.sample(*sample);
+    } else if (published.has_goodbye()) {
+      TakeGoodbye({published.goodbye().time(), published.goodbye().by()});
     }
+  }
+
+  void TakeGoodbye(const ClusterEnd& end) {
+    if (!std::isfinite(end.time) || end.time <= 0) return NoteMalformed("malformed goodbye");
+    if (handlers.stopped) handlers.stopped(end);
+    FailLink(LinkState::kStopped, "the cluster at " + profile.registrar_endpoint + " was stopped" +
+                                      (end.by.empty() ? "" : " by " + end.by));
   }
 
   void NoteMalformed(std::string what) {

@@ -46,8 +46,16 @@ std::string ProfilePath(const std::string& name);
 using engine::TesseraHome;
 
 /// kRefused: the cluster does not accept this key, this protocol version or this cluster name;
-/// `detail` names the reason. kLost: any failure that may pass. Both are retried.
-enum class LinkState { kConnecting, kConnected, kLost, kRefused };
+/// `detail` names the reason. kLost: any failure that may pass. kStopped: a user has stopped the
+/// cluster; the state stays until it is started again at the same addresses. All three are retried.
+enum class LinkState { kConnecting, kConnected, kLost, kRefused, kStopped };
+
+/// The end of a cluster that a user has stopped.
+struct ClusterEnd {
+  double time = 0;      // seconds, Unix time; the registrar's clock
+  std::string by = {};  // who, as in events; empty: not known
+  friend bool operator==(const ClusterEnd&, const ClusterEnd&) = default;
+};
 
 /// The time limit of requests that the registrar answers at once.
 inline constexpr std::chrono::milliseconds kReplyTimeout{10000};
@@ -74,6 +82,8 @@ class ClusterClient {
     std::function<void(LinkState, std::string detail)> link;
     /// What the cluster knows of the client's key, before each kConnected.
     std::function<void(const KeyOwner&)> owner;
+    /// A user has stopped the cluster, before kStopped.
+    std::function<void(const ClusterEnd&)> stopped;
     /// The state of the cluster after each change: a value that stays as it is. Never null.
     std::function<void(std::shared_ptr<const engine::ClusterSnapshot>)> snapshot;
     std::function<void(const engine::Event&)> event;
@@ -100,8 +110,9 @@ class ClusterClient {
   /// `id` unless it has one, and is sent again with that id after a reconnect.
   /// \param trace of this call; may be null
   /// \error kUnavailable (not connected) or kTimeout (connected, no reply), naming endpoint and
-  ///     time limit; kFailedPrecondition at once while the link is kRefused; kDataLoss for a reply
-  ///     of another kind than the request's; kCancelled; the error of an ErrorReply
+  ///     time limit; kFailedPrecondition at once while the link is kRefused, and kUnavailable
+  ///     while it is kStopped; kDataLoss for a reply of another kind than the request's;
+  ///     kCancelled; the error of an ErrorReply
   void Call(wire::Request request, std::chrono::milliseconds timeout,
             std::function<void(Result<wire::Reply>)> done, CallTracePtr trace = nullptr);
   /// Waits for the reply.

@@ -86,6 +86,7 @@ void NodeActs::OnShutdown(const ReplyPtr& reply) {
   reply->Done(std::move(done));
   before_shutdown_(fmt::format("cluster '{}' was stopped on request{}", config_.cluster,
                                reply->RequesterText()));
+  publisher_.SayGoodbye(reply->requester());
   if (world_.simulation) return world_.simulation->shut_down();
   // The node of the registrar ends last, after the others have received the message.
   timers_.After(std::chrono::milliseconds(100), [this] {

@@ -7,6 +7,7 @@
 
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
+#include "agents/wire/utf8.h"
 #include "engine/cluster/snapshot_change.h"
 
 namespace tessera::agents {
@@ -121,6 +122,13 @@ void Publisher::RecordNode(const engine::NodeStatus& node) {
 void Publisher::Publish(const engine::Sample& sample) {
   wire::Published message;
   Encode(sample, message.mutable_sample());
+  Send(std::move(message));
+}
+
+void Publisher::SayGoodbye(const std::string& by) {
+  wire::Published message;
+  message.mutable_goodbye()->set_by(Utf8(by));
+  message.mutable_goodbye()->set_time(world_.wall_clock());
   Send(std::move(message));
 }
 

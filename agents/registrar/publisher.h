@@ -58,6 +58,9 @@ class Publisher {
   /// Whether `is_such` is true of any node that has joined.
   bool AnyJoined(const std::function<bool(std::int32_t node)>& is_such);
   void Publish(const engine::Sample& sample);
+  /// Publishes that a user stops the cluster. Call it last: subscribers then close the connection.
+  /// \param by who, as in events; may be empty
+  void SayGoodbye(const std::string& by);
   /// The state has changed.
   void MarkDirty() { is_dirty_ = true; }
   /// Publishes how the state differs from what was published last, if it does.

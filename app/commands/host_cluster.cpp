@@ -54,7 +54,7 @@ fs::path hostsFile(const std::string& name) {
 
 /// What hosts.json becomes when the cluster is stopped.
 fs::path stoppedHostsFile(const std::string& name) {
-  return hostsFile(name).parent_path() / "hosts.last.json";
+  return hostsFile(name).parent_path() / kStoppedHostsFile;
 }
 
 /// An agent of the cluster, as hosts.json has it.

@@ -19,6 +19,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "agents/keeper/memory_progress.h"
@@ -551,6 +552,41 @@ Result<bool> stopLocalCluster(const std::string& name) {
   fs::remove(keepersFile(directory), ignored);
   fs::remove(profilePath(name), ignored);
   return !keepers.empty();
+}
+
+Result<LocalClusterOptions> stoppedClusterOptions(const std::string& name) {
+  const fs::path directory = clustersFolder() / name;
+  std::error_code ignored;
+  if (fs::exists(directory / kStoppedHostsFile, ignored))
+    return NotFound(fmt::format("cluster '{}' ran on other machines", name));
+  TESSERA_TRY(const agents::AgentConfig first, agents::LoadAgentConfig(configOf(directory, 0)));
+  LocalClusterOptions options;
+  options.name = name;
+  options.devices = first.devices;
+  options.deviceBytes = first.device_bytes;
+  options.linkBytesPerSecond = first.link_bytes_per_second;
+  options.plainLanes = first.lane_security == agents::kPlainLanes;
+  options.etcd = first.etcd;
+  options.etcd.prefix.clear();  // a new cluster decides in a place of its own
+  if (first.simulation) {
+    const agents::SimulationConfig& played = *first.simulation;
+    options.nodes = static_cast<int>(played.nodes);
+    options.racks = static_cast<int>(played.racks);
+    options.simulation = SimulationOptions{played.hardware, played.seed, played.speed,
+                                           played.scenario, played.ahead};
+    return options;
+  }
+  std::set<std::string> racks;
+  int nodes = 0;
+  for (; fs::exists(configOf(directory, nodes), ignored); ++nodes) {
+    TESSERA_TRY(const auto config, agents::LoadAgentConfig(configOf(directory, nodes)));
+    if (!config.rack.empty()) racks.insert(config.rack);
+    if (!config.cuda_devices.empty()) options.cudaDevices.push_back(config.cuda_devices);
+    options.oneHost = nodes > 0 && config.host == first.host;
+  }
+  options.nodes = nodes;
+  options.racks = static_cast<int>(racks.size());
+  return options;
 }
 
 void endPrivateCluster(const LocalClusterOptions& options) {

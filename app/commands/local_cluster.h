@@ -80,11 +80,18 @@ Status startLocalNode(const agents::Profile& profile, int node, const MemoryProg
 /// \error kNotFound naming the cluster; as ClusterLock
 Result<bool> stopLocalCluster(const std::string& name);
 
+/// With what the stopped cluster of this machine was started, as its folder tells.
+/// \error kNotFound if there is no such folder, or if it is that of a cluster on other machines;
+///     those of its configuration
+Result<LocalClusterOptions> stoppedClusterOptions(const std::string& name);
+
 /// Ends a cluster with a `home` of its own at once. Its files stay.
 void endPrivateCluster(const LocalClusterOptions& options);
 
 /// Names the hosts of a cluster on other machines (host_cluster.h), until it is stopped.
 inline constexpr const char* kHostsFile = "hosts.json";
+/// The same once it is stopped.
+inline constexpr const char* kStoppedHostsFile = "hosts.last.json";
 /// Whether any keeper of the cluster in `directory` lives, or may live on its hosts.
 bool isRunning(const std::string& directory);
 

@@ -6181,6 +6181,10 @@
         <source>%1 per step</source>
         <translation>%1 pro Schritt</translation>
     </message>
+    <message>
+        <source>stopped at %1</source>
+        <translation>um %1 beendet</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::HelpWindow</name>
@@ -8626,6 +8630,28 @@
         <source>%1  after change #%2</source>
         <comment>A after change #2</comment>
         <translation>%1  nach Änderung #%2</translation>
+        <source>stopped at %1</source>
+        <translation>um %1 beendet</translation>
+    </message>
+    <message>
+        <source>The cluster was stopped at %1</source>
+        <translation>Der Cluster wurde um %1 beendet</translation>
+    </message>
+    <message>
+        <source>%1 was stopped at %2</source>
+        <translation>%1 wurde um %2 beendet</translation>
+    </message>
+    <message>
+        <source>By %1.</source>
+        <translation>Von %1.</translation>
+    </message>
+    <message>
+        <source>Its jobs have ended, and their state in memory is gone. History, logs and checkpoints stay on the disk.</source>
+        <translation>Seine Jobs sind beendet, und ihr Zustand im Speicher ist verloren. Verlauf, Logs und Checkpoints bleiben auf der Platte.</translation>
+    </message>
+    <message>
+        <source>The panel cannot start it: `tesseractl up` does, where it was started.</source>
+        <translation>Das Panel kann ihn nicht starten: `tesseractl up` startet ihn dort, wo er gestartet wurde.</translation>
     </message>
 </context>
 <context>
@@ -11795,6 +11821,20 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Starts a simulated cluster. Its job grows to 8 GPUs and shrinks to 4 in turn, and nothing is trained</source>
         <translation>Startet einen simulierten Cluster. Sein Job wächst abwechselnd auf 8 GPUs und schrumpft auf 4, und nichts wird trainiert</translation>
+        <source>Start again</source>
+        <translation>Wieder starten</translation>
+    </message>
+    <message>
+        <source>Open its history</source>
+        <translation>Seinen Verlauf öffnen</translation>
+    </message>
+    <message>
+        <source>Start the cluster again with the nodes and GPUs that it had</source>
+        <translation>Den Cluster mit seinen Knoten und GPUs wieder starten</translation>
+    </message>
+    <message>
+        <source>Open the history of the stopped cluster</source>
+        <translation>Den Verlauf des beendeten Clusters öffnen</translation>
     </message>
 </context>
 <context>

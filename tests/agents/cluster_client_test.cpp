@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <limits>
 #include <mutex>
 #include <random>
 #include <set>
@@ -91,6 +92,10 @@ struct Seen {
   std::size_t NumSnapshots() {
     const std::lock_guard lock(mutex);
     return snapshots.size();
+  }
+  std::int64_t Malformed() {
+    const std::lock_guard lock(mutex);
+    return malformed;
   }
   std::size_t NumSamples() {
     const std::lock_guard lock(mutex);
@@ -526,6 +531,48 @@ class ClusterClientTest : public QObject {
     QCOMPARE(states.front(), LinkState::kConnecting);
     QVERIFY(std::count(states.begin(), states.end(), LinkState::kLost) >= 1);
     QCOMPARE(states.back(), LinkState::kConnected);
+  }
+
+  // The end of a cluster on purpose is no failure of the connection.
+  void aStoppedClusterSaysWhenAndWho() {
+    Seen seen;
+    std::promise<ClusterEnd> promise;
+    auto handlers = seen.Handlers();
+    handlers.stopped = [&](const ClusterEnd& end) { promise.set_value(end); };
+    auto client = ClusterClient::Open(profile, std::move(handlers));
+    QVERIFY(client);
+    publishSampleUntilSeen(seen);
+    registrar->Do([&] {
+      wire::Published message;
+      message.mutable_goodbye()->set_by("lena: tesseractl, lena@lab3");
+      message.mutable_goodbye()->set_time(1700000000);
+      registrar->Publish(message);
+    });
+    QVERIFY((promise.get_future().get() == ClusterEnd{1700000000, "lena: tesseractl, lena@lab3"}));
+    QTRY_VERIFY(seen.Reached(LinkState::kStopped));
+    const std::string text = "the cluster at " + profile.registrar_endpoint +
+                             " was stopped by lena: tesseractl, lena@lab3";
+    QCOMPARE(seen.Detail(), text);
+    // Nobody answers there, so calls fail at once.
+    QCOMPARE((*client)->CallAndWait(StatusRequest(), 10s).error(), Unavailable(text));
+    // It is started again: the client connects, and says nothing of the attempts before.
+    QTRY_VERIFY_WITH_TIMEOUT(seen.Reached(LinkState::kConnected), 30000);
+    const std::lock_guard lock(seen.mutex);
+    QCOMPARE(seen.links[seen.links.size() - 2].first, LinkState::kStopped);
+  }
+
+  void aMalformedGoodbyeIsIgnored() {
+    Seen seen;
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    publishSampleUntilSeen(seen);
+    registrar->Do([&] {
+      wire::Published message;
+      message.mutable_goodbye()->set_time(std::numeric_limits<double>::infinity());
+      registrar->Publish(message);
+    });
+    QTRY_COMPARE(seen.Malformed(), std::int64_t{1});
+    QVERIFY(seen.Reached(LinkState::kConnected));
   }
 
   // The two sockets do not keep order between them.

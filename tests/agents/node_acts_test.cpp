@@ -65,6 +65,21 @@ class NodeActsTest : public QObject {
     QCOMPARE(office.num_sent, 0);
     QVERIFY(!office.around.members().Find(2)->killed);
   }
+
+  // Panels then know that the connection was not lost by a failure.
+  void aClusterThatIsStoppedSaysGoodbye() {
+    Office office;
+    const auto pending = std::make_shared<PendingReply>(
+        "1", "lena: tesseractl, lena@lab3",
+        [&office](const std::string&, const wire::Reply& out) { office.reply = out; });
+    pending->Join("client", 1);
+    office.acts.OnShutdown(pending);
+    QVERIFY(office.reply.has_done());
+    const auto& published = office.around.published();
+    QVERIFY(!published.empty() && published.back().has_goodbye());
+    QCOMPARE(published.back().goodbye().by(), std::string("lena: tesseractl, lena@lab3"));
+    QVERIFY(published.back().goodbye().time() > 0);
+  }
 };
 
 TESSERA_TEST_APPLESS(NodeActsTest)

@@ -16,6 +16,7 @@
 #include "agents/registrar/registrar_part.h"
 #include "agents/sim/memory_store.h"
 #include "agents/sim/process.h"
+#include "agents/wire/tessera/wire/control.pb.h"
 #include "engine/history/history.h"
 
 namespace tessera::test {
@@ -44,13 +45,14 @@ class PartOffice {
                journal,
                *history_,
                *history_},
-        publisher_({
-                       .send = [](const wire::Published&) {},
-                       .state = [](bool) { return engine::ClusterSnapshot(); },
-                       .wall_clock = [] { return 1e9; },
-                       .print = [](const std::string&) {},
-                   },
-                   *history_) {}
+        publisher_(
+            {
+                .send = [this](const wire::Published& message) { published_.push_back(message); },
+                .state = [](bool) { return engine::ClusterSnapshot(); },
+                .wall_clock = [] { return 1e9; },
+                .print = [](const std::string&) {},
+            },
+            *history_) {}
 
   /// It refers to this object.
   agents::RegistrarPart::Common common() {
@@ -63,6 +65,8 @@ class PartOffice {
     }
   }
   agents::Membership& members() { return members_; }
+  /// What subscribers have got, oldest first.
+  const std::vector<wire::Published>& published() const { return published_; }
   std::vector<engine::Event> events() const { return *history_->Events(engine::EventQuery()); }
   std::vector<engine::Sample> samples(const std::string& job) const {
     return *history_->Samples(job, -1, 0);
@@ -75,6 +79,7 @@ class PartOffice {
   agents::sim::SimWorld sim_{1};
   agents::sim::Process process_{sim_, [] {}};
   const agents::AgentConfig config_;
+  std::vector<wire::Published> published_;
   const agents::RegistrarWorld world_;
   agents::Membership members_{std::chrono::seconds(10)};
   agents::Publisher publisher_;

@@ -12,12 +12,15 @@
 
 #include "agents/sim/scenario_run.h"
 #include "agents/net/socket.h"
+#include "agents/node/config.h"
 #include "app/bridge.h"
 #include "app/cluster_test.h"
+#include "app/commands/local_cluster.h"
 #include "app/history_file.h"
 #include "app/simulation.h"
 #include "engine/history/history.h"
 #include "tests/support/test_main.h"
+#include "tests/support/verify.h"
 
 using namespace tessera;
 using app::AppConnections;
@@ -268,6 +271,65 @@ class ConnectionsTest : public QObject {
     connections.closeHistory();
     QVERIFY(!model.isFile());
     QVERIFY(!model.hasSnapshot());
+  }
+
+  // Its profile is gone, so that the panel cannot connect to it again.
+  void theHistoryOfAStoppedClusterLeadsBackToIt() {
+    const QString folder = m_home->filePath(QStringLiteral("clusters/lab/n0"));
+    QVERIFY(QDir().mkpath(folder));
+    const QString path = folder + QStringLiteral("/history.db");
+    QVERIFY(engine::History::Open(path.toStdString()));
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QCOMPARE(connections.stoppedCluster(QStringLiteral("lab")),
+             (ui::StoppedCluster{QStringLiteral("lab"), false, path}));
+    const ui::ClusterStop stop{kNow, QStringLiteral("lena")};
+    model.setStopped(stop);
+    VERIFY_OK(connections.openHistory(path));
+    QVERIFY(model.isFile() && !model.stopped());
+    connections.closeHistory();
+    QVERIFY(!model.isFile());
+    // Without a cluster that was shown there is none to go back to.
+    QVERIFY(!model.stopped());
+  }
+
+  // What a cluster was started with is in its folder.
+  void aStoppedClusterIsStartedAsItWas() {
+    agents::AgentConfig config;
+    config.cluster = "lab";
+    config.device_bytes = 64LL << 20;
+    config.devices = 3;
+    config.link_bytes_per_second = 100'000'000;
+    config.lane_security = agents::kPlainLanes;
+    config.registrar_endpoint = config.endpoint = "tcp://127.0.0.1:40001";
+    config.events = "tcp://127.0.0.1:40002";
+    config.lanes = {"tcp://127.0.0.1:40003"};
+    config.agent_keys = "agent.key";
+    config.allowed_folder = "allowed";
+    for (int node = 0; node < 2; ++node) {
+      const QString folder = m_home->filePath(QStringLiteral("clusters/lab/n%1").arg(node));
+      QVERIFY(QDir().mkpath(folder));
+      config.node = node;
+      config.host = "lab-n" + std::to_string(node);
+      config.directory = folder.toStdString();
+      config.rack = "r" + std::to_string(node);
+      VERIFY_OK(agents::SaveAgentConfig(config, config.directory + "/agent.json"));
+    }
+    const auto options = app::stoppedClusterOptions("lab");
+    VERIFY_OK(options);
+    QCOMPARE(options->name, std::string("lab"));
+    QCOMPARE(options->nodes, 2);
+    QCOMPARE(options->devices, 3);
+    QCOMPARE(options->deviceBytes, std::int64_t{64} << 20);
+    QCOMPARE(options->linkBytesPerSecond, std::int64_t{100'000'000});
+    QCOMPARE(options->racks, 2);
+    QVERIFY(options->plainLanes && !options->oneHost && !options->simulation);
+    QVERIFY(!app::stoppedClusterOptions("other"));
+    // Those of `up --hosts` are not of this machine.
+    QFile hosts(m_home->filePath(QStringLiteral("clusters/lab/hosts.last.json")));
+    QVERIFY(hosts.open(QIODevice::WriteOnly));
+    QVERIFY(!app::stoppedClusterOptions("lab"));
   }
 
   void filesThatAreNoneAreSaid() {

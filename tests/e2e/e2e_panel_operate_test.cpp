@@ -143,6 +143,11 @@ class E2ePanelOperateTest : public QObject {
     connections.stopLocal(QStringLiteral("t"), [&](const Status& result) { down = result; });
     QTRY_VERIFY_WITH_TIMEOUT(down, kPatienceMs);
     QVERIFY2(*down, down->has_value() ? "" : down->error().message.c_str());
+    QCOMPARE(model.link(), ui::LinkState::Stopped);
+    QVERIFY(model.stopped()->time > 0);
+    const ui::StoppedCluster known = connections.stoppedCluster(connections.current());
+    QVERIFY(known.canStart && known.history.endsWith(QStringLiteral("history.db")));
+    connections.closeConnection();
     QCOMPARE(model.link(), ui::LinkState::None);
     QVERIFY(connections.current().isEmpty());
   }

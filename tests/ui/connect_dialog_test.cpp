@@ -314,6 +314,36 @@ class ConnectDialogTest : public QObject {
     QVERIFY(said);
   }
 
+  void aStoppedClusterIsStartedAgain() {
+    FakeConnections connections;
+    connections.now = QStringLiteral("local");
+    connections.afterStop = {QStringLiteral("local"), true, QStringLiteral("/c/history.db")};
+    test::Panel panel({.operate = true, .connections = &connections});
+    auto* page = panel.window->findChild<ui::StatePage*>();
+    QVERIFY(!page->isVisible());
+    panel.model.setStopped({1'750'000'000, QStringLiteral("lena: tesseractl, lena@lab3")});
+    panel.model.flush();
+    QVERIFY(page->isVisible());
+    QVERIFY(page->title().startsWith(QStringLiteral("local was stopped at ")));
+    QVERIFY(!panel.window->actions()->find(QStringLiteral("plan.apply"))->isEnabled());
+    for (auto* bar : panel.window->findChildren<ui::NoticeBar*>())
+      QVERIFY2(!bar->isVisible(), qPrintable(bar->text()));  // nothing is lost or tried again
+    panel.model.setSnapshot(test::PanelCluster());
+    panel.model.flush();
+    QCOMPARE(connections.askedStopped, QStringList{QStringLiteral("local")});  // it reads files
+
+    page->historyButton()->click();
+    QCOMPARE(connections.opened, QStringLiteral("/c/history.db"));
+    page->startAgainButton()->click();
+    QCOMPARE(connections.startedAgain, QStringList{QStringLiteral("local")});
+    QVERIFY(page->title().contains(QStringLiteral("Starting")));
+    connections.startDone(QStringLiteral("local"));
+    QCOMPARE(connections.connected, QStringList{QStringLiteral("local")});
+    panel.model.setLink(ui::LinkState::Connected, {});
+    panel.model.flush();
+    QVERIFY(!page->isVisible());
+  }
+
   void aHistoryFileIsNotLive() {
     FakeConnections connections;
     test::Panel panel({.operate = true, .connections = &connections});

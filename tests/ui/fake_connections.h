@@ -113,6 +113,18 @@ class FakeConnections : public ui::Connections {
     stopped << name;
     done(OkStatus());
   }
+  ui::StoppedCluster stoppedCluster(const QString& name) override {
+    askedStopped << name;
+    return afterStop;
+  }
+  void startAgain(const QString& name, std::function<void(QString)> each,
+                  Done<QString> done) override {
+    startedAgain << name;
+    progress = std::move(each);
+    startDone = std::move(done);
+  }
+  ui::StoppedCluster afterStop;
+  QStringList askedStopped, startedAgain;
   QString keyFolder() override { return QStringLiteral("/home/lena/keys"); }
   Result<QList<ui::KeyInfo>> keys() override { return ownKeys; }
   Result<ui::KeyInfo> makeKey(const QString& name, const QString& role) override {

@@ -487,6 +487,10 @@ void addStarts(std::vector<Scene>* scenes) {
   add(bareScene("start-refused", [](Bare& b) {
     b.model.setLink(ui::LinkState::Refused, QStringLiteral("the key is not known"));
   }));
+  add(bareScene("start-stopped", [](Bare& b) {
+    b.connections.afterStop = {QStringLiteral("local"), true, QStringLiteral("/c/history.db")};
+    b.model.setStopped({1'750'000'000, QStringLiteral("lena: tesseractl, lena@lab3")});
+  }));
   add(bareScene("start-file", [](Bare& b) {
     b.model.clear(QStringLiteral("/home/op/lab-a.db"));
     b.model.setLink(ui::LinkState::Connected, {});

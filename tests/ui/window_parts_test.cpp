@@ -4,6 +4,7 @@
 #include <QAccessible>
 #include <QAction>
 #include <QComboBox>
+#include <QDateTime>
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QMainWindow>
@@ -560,19 +561,51 @@ class WindowPartsTest : public QObject {
   void theStatePageTellsWhyThereIsNoCluster() {
     ui::ClusterModel model;
     ui::StatePage page;
-    ui::showClusterState(&page, model, {}, true);
+    ui::showClusterState(&page, model, {.canConnect = true});
     QVERIFY(!page.connectButton()->isHidden());
-    ui::showClusterState(&page, model, {}, false);
+    ui::showClusterState(&page, model, {});
     QVERIFY(page.connectButton()->isHidden());
-    ui::showClusterState(&page, model, QStringLiteral("Creating its keys"), true);
+    ui::showClusterState(&page, model,
+                         {.starting = QStringLiteral("Creating its keys"), .canConnect = true});
     QVERIFY(page.title().contains(QStringLiteral("Starting")));
     model.setLink(ui::LinkState::Refused, QStringLiteral("unknown key"));
-    ui::showClusterState(&page, model, {}, true);
+    ui::showClusterState(&page, model, {.canConnect = true});
     QCOMPARE(page.title(), QStringLiteral("The cluster refused the connection"));
     model.setSnapshot(test::PanelCluster());
     model.setLink(ui::LinkState::Lost, {});
-    ui::showClusterState(&page, model, {}, true);  // the cluster is shown: nothing changes
+    // The cluster is shown: nothing changes.
+    ui::showClusterState(&page, model, {.canConnect = true});
     QCOMPARE(page.title(), QStringLiteral("The cluster refused the connection"));
+  }
+
+  // A stop on purpose is no lost connection, and offers what can be done.
+  void theStatePageTellsWhoHasStoppedTheCluster() {
+    ui::ClusterModel model;
+    model.setSnapshot(test::PanelCluster());
+    const double now = static_cast<double>(QDateTime::currentSecsSinceEpoch());
+    model.setStopped({now, QStringLiteral("lena: tesseractl, lena@lab3")});
+    ui::StatePage page;
+    ui::StoppedCluster known{QStringLiteral("local"), true, QStringLiteral("/c/history.db")};
+    ui::showClusterState(&page, model, {.canConnect = true, .stopped = &known});
+    QCOMPARE(page.title(), QStringLiteral("local was stopped at %1")
+                               .arg(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(now))
+                                        .toString(QStringLiteral("HH:mm"))));
+    QVERIFY(page.detail().startsWith(QStringLiteral("By lena: tesseractl, lena@lab3. ")));
+    QVERIFY(!page.startAgainButton()->isHidden() && !page.historyButton()->isHidden());
+    QVERIFY(!page.connectButton()->isHidden());
+
+    // One of other machines, of which the panel has no copy. Who has stopped it is not known.
+    model.setStopped({now, {}});
+    known = {QStringLiteral("lab"), false, {}};
+    ui::showClusterState(&page, model, {.canConnect = true, .stopped = &known});
+    QVERIFY(page.title().startsWith(QStringLiteral("lab was stopped at ")));
+    QVERIFY(page.detail().startsWith(QStringLiteral("Its jobs have ended")));
+    QVERIFY(page.detail().contains(QStringLiteral("`tesseractl up`")));
+    QVERIFY(page.startAgainButton()->isHidden() && page.historyButton()->isHidden());
+
+    // It is started again.
+    ui::showClusterState(&page, model, {.starting = QString(), .stopped = &known});
+    QVERIFY(page.title().contains(QStringLiteral("Starting")));
   }
 
   void theStatusLineHasLinkAndChange() {

@@ -162,6 +162,17 @@ void ClusterModel::setLink(LinkState state, const QString& detail) {
   schedule();
 }
 
+std::optional<ClusterStop> ClusterModel::stopped() const {
+  return m_link == LinkState::Stopped ? std::optional(m_stop) : std::nullopt;
+}
+
+void ClusterModel::setStopped(const ClusterStop& stop) {
+  m_stop = stop;
+  m_link = LinkState::Stopped;
+  m_dirty = true;
+  schedule();
+}
+
 void ClusterModel::setViewerKey(const QString& name) {
   if (name == m_viewerKey) return;
   m_viewerKey = name;

@@ -17,8 +17,15 @@
 
 namespace tessera::ui {
 
-/// None: no cluster is selected.
-enum class LinkState { None, Connecting, Connected, Lost, Refused };
+/// None: no cluster is selected. Stopped: a user has stopped the cluster.
+enum class LinkState { None, Connecting, Connected, Lost, Refused, Stopped };
+
+/// The end of a cluster that a user has stopped.
+struct ClusterStop {
+  double time = 0;  // wall clock, seconds since 1970
+  QString by = {};  // who, as in events; empty: unknown
+  friend bool operator==(const ClusterStop&, const ClusterStop&) = default;
+};
 
 /// Lives on the GUI thread; other threads reach its slots by queued invocation.
 class ClusterModel : public QObject {
@@ -41,6 +48,8 @@ class ClusterModel : public QObject {
   LinkState link() const { return m_link; }
   /// One line about the link: the endpoint, or why it was refused.
   const QString& linkDetail() const { return m_linkDetail; }
+  /// When the cluster was stopped, and by whom; nothing unless link() is Stopped.
+  std::optional<ClusterStop> stopped() const;
   /// The name of this panel's key, if the cluster lets it only look.
   const QString& viewerKey() const { return m_viewerKey; }
   /// Messages of the cluster that could not be read, since the panel connected to it.
@@ -78,6 +87,8 @@ class ClusterModel : public QObject {
   void setSnapshot(std::shared_ptr<const tessera::engine::ClusterSnapshot> snapshot);
   void setSnapshot(tessera::engine::ClusterSnapshot snapshot);
   void setLink(tessera::ui::LinkState state, const QString& detail);
+  /// A user has stopped the cluster; the link becomes Stopped.
+  void setStopped(const tessera::ui::ClusterStop& stop);
   void setViewerKey(const QString& name);
   /// The cluster has sent this many messages that could not be read.
   void setMalformed(std::int64_t count);
@@ -107,6 +118,7 @@ class ClusterModel : public QObject {
   bool m_hasSnapshot = false;
   LinkState m_link = LinkState::None;
   QString m_linkDetail;
+  ClusterStop m_stop;  // while the link is Stopped
   QString m_viewerKey;
   std::int64_t m_numMalformed = 0;
   QString m_recordProblem;  // of this panel's copy

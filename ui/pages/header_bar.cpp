@@ -367,8 +367,10 @@ void HeaderBar::refresh() {
     m_job->setText(job == nullptr
                        ? cluster
                        : cluster + QStringLiteral(" · ") + QString::fromStdString(job->name));
-    m_state->setText(tr("as of %1").arg(format::age(m_model.ageSeconds().value_or(0))));
-    m_dot->setTone(StateDot::Tone::Bad);
+    const auto stopped = m_model.stopped();
+    m_state->setText(stopped ? tr("stopped at %1").arg(format::minuteClock(stopped->time))
+                             : tr("as of %1").arg(format::age(m_model.ageSeconds().value_or(0))));
+    m_dot->setTone(stopped ? StateDot::Tone::Quiet : StateDot::Tone::Bad);
   } else if (job == nullptr) {
     m_job->setText(cluster);
     m_state->setText(tr("no job"));

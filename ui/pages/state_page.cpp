@@ -34,6 +34,8 @@ StatePage::StatePage(QWidget* parent)
       m_command(new QLabel(this)),
       m_copy(new QPushButton(tr("Copy"), this)),
       m_retry(new QPushButton(tr("Retry now"), this)),
+      m_again(new QPushButton(tr("Start again"), this)),
+      m_history(new QPushButton(tr("Open its history"), this)),
       m_start(new QPushButton(tr("Start local cluster (2 nodes × 4 GPUs)"), this)),
       m_simulate(new QPushButton(tr("Simulate a cluster…"), this)),
       m_connect(new QPushButton(tr("Connect…"), this)),
@@ -57,6 +59,9 @@ StatePage::StatePage(QWidget* parent)
   m_copy->setAccessibleName(tr("Copy the command"));
   m_retry->setAccessibleName(tr("Retry the connection now"));
 
+  m_again->setProperty("primary", true);
+  m_again->setAccessibleName(tr("Start the cluster again with the nodes and GPUs that it had"));
+  m_history->setAccessibleName(tr("Open the history of the stopped cluster"));
   m_start->setProperty("primary", true);
   m_start->setAccessibleName(tr("Start a local cluster of 2 nodes with 4 GPUs each"));
   m_simulate->setAccessibleName(tr("Simulate a cluster of any size"));
@@ -76,7 +81,8 @@ StatePage::StatePage(QWidget* parent)
   auto* others = new QHBoxLayout;
   others->setSpacing(10);
   others->addStretch();
-  for (QPushButton* choice : {m_retry, m_simulate, m_connect, m_open}) others->addWidget(choice);
+  for (QPushButton* choice : {m_history, m_retry, m_simulate, m_connect, m_open})
+    others->addWidget(choice);
   others->addStretch();
   auto* firstSteps = new QHBoxLayout;
   firstSteps->setSpacing(10);
@@ -102,6 +108,7 @@ StatePage::StatePage(QWidget* parent)
   column->addWidget(m_spinner, 0, Qt::AlignHCenter);
   column->addLayout(commandRow);
   column->addSpacing(6);
+  column->addWidget(m_again, 0, Qt::AlignHCenter);
   column->addWidget(m_start, 0, Qt::AlignHCenter);
   column->addWidget(m_slowLinks, 0, Qt::AlignHCenter);
   column->addLayout(others);
@@ -113,6 +120,8 @@ StatePage::StatePage(QWidget* parent)
   connect(m_slowLinks, &QCheckBox::toggled, this, &StatePage::refreshCommand);
   connect(m_learn, &QPushButton::clicked, this, &StatePage::learnRequested);
   connect(m_demo, &QPushButton::clicked, this, &StatePage::demoRequested);
+  connect(m_again, &QPushButton::clicked, this, &StatePage::startAgainRequested);
+  connect(m_history, &QPushButton::clicked, this, &StatePage::historyRequested);
   connect(m_simulate, &QPushButton::clicked, this, &StatePage::simulateRequested);
   connect(m_connect, &QPushButton::clicked, this, &StatePage::connectRequested);
   connect(m_open, &QPushButton::clicked, this, &StatePage::openRequested);
@@ -121,6 +130,7 @@ StatePage::StatePage(QWidget* parent)
 }
 
 QString StatePage::title() const { return m_title->text(); }
+QString StatePage::detail() const { return m_detail->text(); }
 QString StatePage::command() const { return m_command->text(); }
 
 void StatePage::refreshCommand() {
@@ -134,11 +144,12 @@ void StatePage::setSkeleton(bool shown) {
 }
 
 void StatePage::say(const QString& title, const QString& detail,
-                    std::initializer_list<QWidget*> parts) {
+                    const std::vector<QWidget*>& parts) {
   m_title->setText(title);
   m_detail->setText(detail);
   for (QWidget* part : {static_cast<QWidget*>(m_command), static_cast<QWidget*>(m_copy),
-                        static_cast<QWidget*>(m_retry), static_cast<QWidget*>(m_start),
+                        static_cast<QWidget*>(m_retry), static_cast<QWidget*>(m_again),
+                        static_cast<QWidget*>(m_history), static_cast<QWidget*>(m_start),
                         static_cast<QWidget*>(m_simulate), static_cast<QWidget*>(m_connect),
                         static_cast<QWidget*>(m_open), static_cast<QWidget*>(m_learn),
                         static_cast<QWidget*>(m_demo), static_cast<QWidget*>(m_slowLinks),
@@ -192,6 +203,16 @@ void StatePage::showProblem(const QString& title, const QString& detail, bool ca
   } else {
     say(title, detail, {m_connect});
   }
+}
+
+void StatePage::showStopped(const QString& title, const QString& detail, bool canStart,
+                            bool hasHistory, bool canConnect) {
+  setSkeleton(false);
+  std::vector<QWidget*> parts;
+  if (canStart) parts.push_back(m_again);
+  if (hasHistory) parts.push_back(m_history);
+  if (canConnect) parts.push_back(m_connect);
+  say(title, detail, parts);
 }
 
 void StatePage::paintEvent(QPaintEvent* event) {

@@ -6,7 +6,7 @@
 
 #include <QString>
 #include <cstdint>
-#include <initializer_list>
+#include <vector>
 
 #include "ui/widgets/surface.h"
 
@@ -37,7 +37,11 @@ class StatePage : public Surface {
   void showConnecting(const QString& detail);
   /// The cluster does not answer or refused the connection. `detail` is one line.
   void showProblem(const QString& title, const QString& detail, bool canRetry);
+  /// A user has stopped the cluster. `detail` is a few sentences.
+  void showStopped(const QString& title, const QString& detail, bool canStart, bool hasHistory,
+                   bool canConnect);
   QString title() const;
+  QString detail() const;
   QPushButton* startButton() const { return m_start; }
   QPushButton* simulateButton() const { return m_simulate; }
   QPushButton* connectButton() const { return m_connect; }
@@ -47,6 +51,8 @@ class StatePage : public Surface {
   QCheckBox* slowLinksBox() const { return m_slowLinks; }
   /// The command that the start button runs.
   QString command() const;
+  QPushButton* startAgainButton() const { return m_again; }
+  QPushButton* historyButton() const { return m_history; }
 
  signals:
   void retryRequested();
@@ -58,6 +64,9 @@ class StatePage : public Surface {
   void simulateRequested();
   void connectRequested();
   void openRequested();
+  /// The cluster that was stopped is to be started, or its history to be shown.
+  void startAgainRequested();
+  void historyRequested();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -66,7 +75,7 @@ class StatePage : public Surface {
   void setSkeleton(bool shown);
   void refreshCommand();
   /// Shows the texts and only these other parts.
-  void say(const QString& title, const QString& detail, std::initializer_list<QWidget*> parts);
+  void say(const QString& title, const QString& detail, const std::vector<QWidget*>& parts);
 
   QWidget* m_top;  // keeps the text below the skeleton
   QLabel* m_title;
@@ -74,6 +83,7 @@ class StatePage : public Surface {
   QLabel* m_command;
   QPushButton* m_copy;
   QPushButton* m_retry;
+  QPushButton *m_again, *m_history;
   QPushButton *m_start, *m_simulate, *m_connect, *m_open, *m_learn, *m_demo;
   QCheckBox* m_slowLinks;
   Spinner* m_spinner;

@@ -107,13 +107,14 @@ void CentrePane::announceDecision() {
   if (!asking.isEmpty()) announce(m_decision, tr("%1 needs a decision").arg(asking));
 }
 
-void CentrePane::refresh(NoticeFacts facts, bool canConnect) {
+void CentrePane::refresh(NoticeFacts facts, bool canConnect, const StoppedCluster* stopped) {
   facts.countsDown = !m_countdown->isHidden();
   m_notices.refresh(facts);
   announceDecision();
-  const bool hasCluster = m_model.hasSnapshot() && !m_model.isFile();
-  m_meshPage->setClusterShown(hasCluster || facts.moment || facts.source == LayoutSource::Lesson);
-  showClusterState(m_meshPage->state(), m_model, facts.starting, canConnect);
+  m_meshPage->setClusterShown(isClusterDrawn(m_model) || facts.moment ||
+                              facts.source == LayoutSource::Lesson);
+  showClusterState(m_meshPage->state(), m_model,
+                   {.starting = facts.starting, .canConnect = canConnect, .stopped = stopped});
   const bool isPast = facts.moment || facts.compared != nullptr;
   setMark(facts.source == LayoutSource::Live && !isPast ? 0 : kSourceMark,
           isPast ? Surface::Tone::Past : Surface::Tone::Accent);

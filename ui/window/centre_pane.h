@@ -24,6 +24,7 @@ class MeshPage;
 class MeshView;
 class ProgressPanel;
 class TabbedPane;
+struct StoppedCluster;
 
 class CentrePane : public Surface {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::MainWindow)
@@ -64,7 +65,8 @@ class CentrePane : public Surface {
   /// Updates notices, state page and frame.
   /// \param facts without `countsDown`
   /// \param canConnect whether the panel has connections
-  void refresh(NoticeFacts facts, bool canConnect);
+  /// \param stopped what can be done with a stopped cluster; null: not known
+  void refresh(NoticeFacts facts, bool canConnect, const StoppedCluster* stopped = nullptr);
 
  private:
   void followTab();

@@ -53,6 +53,13 @@ void ClusterChooser::watchDemo() {
   m_connections->startSimulated({.demo = true}, showsStart(), connectsAfterStart());
 }
 
+void ClusterChooser::startAgain() {
+  if (m_connections == nullptr || m_starting) return;
+  const auto shows = showsStart();
+  shows(tr("Creating its keys"));
+  m_connections->startAgain(m_connections->current(), shows, connectsAfterStart());
+}
+
 void ClusterChooser::openSimulate() {
   if (m_connections == nullptr || m_starting) return;
   auto* dialog = new SimulateDialog(m_connections->simulatedHardware(), m_window);

@@ -44,6 +44,8 @@ class ClusterChooser : public QObject {
   void startLocal(bool slowLinks = false);
   /// Starts a simulated cluster whose job changes by itself, and connects to it.
   void watchDemo();
+  /// Starts the shown cluster, which was stopped, and connects to it.
+  void startAgain();
   /// Asks for its size, then starts a simulated cluster and connects to it.
   void openSimulate();
   void chooseHistoryFile();

@@ -56,7 +56,7 @@ void StatusLine::refresh(const StatusFacts& facts) {
 StatusLine::Words StatusLine::words(const StatusFacts& facts) {
   const ClusterModel& model = facts.model;
   const bool isWaiting = model.link() == LinkState::None || model.link() == LinkState::Connecting ||
-                         model.isFile() || facts.lesson;
+                         model.link() == LinkState::Stopped || model.isFile() || facts.lesson;
   const bool isWhole =
       aliveNodes(model.snapshot()) == static_cast<int>(model.snapshot().nodes.size());
   return {linkText(facts), changeText(facts),
@@ -78,6 +78,8 @@ QString StatusLine::linkText(const StatusFacts& facts) {
       return tr("connection lost");
     case LinkState::Refused:
       return tr("refused");
+    case LinkState::Stopped:
+      return tr("stopped at %1").arg(format::minuteClock(model.stopped()->time));
     case LinkState::Connected:
       break;
   }
