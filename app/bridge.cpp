@@ -406,10 +406,12 @@ void Bridge::operate(const QString& panel, ui::OperateAct act, Done<ui::OperateA
                           });
 }
 
-void Bridge::decide(const QString& job, engine::LossChoice choice, Done<void> done) {
+void Bridge::decide(const QString& job, const ui::LossDecision& decision, Done<void> done) {
   wire::Request message;
   message.mutable_decision()->set_job(job.toStdString());
-  message.mutable_decision()->set_choice(static_cast<std::uint32_t>(choice));
+  message.mutable_decision()->set_choice(static_cast<std::uint32_t>(decision.choice));
+  if (decision.source)
+    message.mutable_decision()->set_source(static_cast<std::uint32_t>(*decision.source));
   call<void>(std::move(message), kAnswerTimeout, std::move(done), accept);
 }
 

@@ -513,10 +513,10 @@ void AppConnections::operate(const QString& panel, ui::OperateAct act,
   m_bridge.operate(panel, act, std::move(done));
 }
 
-void AppConnections::decide(const QString& job, engine::LossChoice choice,
+void AppConnections::decide(const QString& job, const ui::LossDecision& decision,
                             ui::ClusterCommands::Done<void> done) {
   if (m_file) return later<void>(std::move(done), onlyAFile());
-  m_bridge.decide(job, choice, std::move(done));
+  m_bridge.decide(job, decision, std::move(done));
 }
 
 void AppConnections::setOnFailure(const QString& job, engine::OnFailure onFailure,

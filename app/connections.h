@@ -84,7 +84,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   void proposeStart(const ui::StartRequest& request,
                     ui::ClusterCommands::Done<engine::Proposal> done) override;
   void jobAct(const QString& job, ui::JobAct act, ui::ClusterCommands::Done<void> done) override;
-  void decide(const QString& job, engine::LossChoice choice,
+  void decide(const QString& job, const ui::LossDecision& decision,
               ui::ClusterCommands::Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure,
                     ui::ClusterCommands::Done<void> done) override;

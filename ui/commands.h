@@ -42,6 +42,14 @@ enum class Unrecorded { Refuse, Allow };
 
 enum class JobAct { Pause, Resume, Stop };
 
+/// What a job that has lost GPUs does.
+struct LossDecision {
+  engine::LossChoice choice = engine::LossChoice::kContinue;
+  /// Where it continues from; nullopt: the first way of the job's decision.
+  std::optional<engine::RecoverySource> source = {};
+  friend bool operator==(const LossDecision&, const LossDecision&) = default;
+};
+
 /// Take: if no other panel operates the cluster.
 enum class OperateAct { Take, TakeOver, Release };
 
@@ -86,7 +94,7 @@ class ClusterCommands {
   virtual void jobAct(const QString& job, JobAct act, Done<void> done) = 0;
   /// Decides about the lost GPUs of a job.
   /// \error kFailedPrecondition if there is nothing to decide, or the job cannot do this
-  virtual void decide(const QString& job, engine::LossChoice choice, Done<void> done) = 0;
+  virtual void decide(const QString& job, const LossDecision& decision, Done<void> done) = 0;
   virtual void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) = 0;
   virtual void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) = 0;
   /// Saves a checkpoint of the job in a folder that all nodes see, which may take long.

@@ -19,6 +19,7 @@
 #include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/cluster_chooser.h"
+#include "ui/window/decision_desk.h"
 #include "ui/window/desktop_notices.h"
 #include "ui/window/dock_sizes.h"
 #include "ui/window/draft_desk.h"

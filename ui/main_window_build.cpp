@@ -27,6 +27,7 @@
 #include "ui/window/centre_pane.h"
 #include "ui/window/change_reports.h"
 #include "ui/window/cluster_chooser.h"
+#include "ui/window/decision_desk.h"
 #include "ui/window/desktop_notices.h"
 #include "ui/window/dock_sizes.h"
 #include "ui/window/draft_desk.h"
@@ -187,6 +188,7 @@ void MainWindow::Impl::buildDesks() {
                                                           },
                                                       .refresh = [this] { refreshParts(); },
                                                       .showError = shows});
+  decisionDesk = std::make_unique<DecisionDesk>(context, *actions, *centre->decision());
   desktop = std::make_unique<DesktopNotices>(&window, settings, start.notify);
   reports = std::make_unique<ChangeReports>(
       ChangeReports::Parts{model, commands, *history, says, shows}, &window);

@@ -39,6 +39,7 @@ class ChangeReports;
 class ClusterChooser;
 class CentrePane;
 class ColourBar;
+class DecisionDesk;
 class DesktopNotices;
 class DockSizes;
 class DraftDesk;
@@ -172,6 +173,7 @@ struct MainWindow::Impl : QObject {
   std::unique_ptr<DraftDesk> draftDesk;
   std::unique_ptr<MomentDesk> momentDesk;
   std::unique_ptr<LessonDesk> lessonDesk;
+  std::unique_ptr<DecisionDesk> decisionDesk;
   std::unique_ptr<StatusLine> status;
   std::unique_ptr<DesktopNotices> desktop;
   std::unique_ptr<ChangeReports> reports;

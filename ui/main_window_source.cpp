@@ -16,6 +16,7 @@
 #include "ui/format.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/main_window_impl.h"
+#include "ui/pages/decision_panel.h"
 #include "ui/pages/events_page.h"
 #include "ui/pages/flows_page.h"
 #include "ui/pages/header_bar.h"
@@ -124,6 +125,10 @@ void MainWindow::Impl::followProfile() {
   const QString name = connections == nullptr ? QString() : connections->current();
   const ProfileTag tag = ProfileTag::load(settings, name);
   control.setOnlyLooking(!name.isEmpty() && tag.readOnly && !model.isFile());
+  const QList<ProfileInfo> known = name.isEmpty() ? QList<ProfileInfo>() : connections->profiles();
+  centre->decision()->setStartsNodes(std::ranges::any_of(known, [&](const ProfileInfo& profile) {
+    return profile.name == name && !profile.folder.isEmpty();
+  }));
   header->setTag(name.isEmpty() ? QColor(Qt::transparent) : tagColor(tag.color));
 }
 

@@ -55,6 +55,10 @@ struct DeviceLoss {
   bool is_current = false;        // by that search, not by one before
   std::optional<bool> announced;  // whether the job could continue, as was said last
   std::optional<engine::LossChoice> chosen;
+  /// The source that a user has chosen; nullopt: the first way.
+  std::optional<engine::RecoverySource> wanted = {};
+  /// The steps that the user gives up by the choice; nullopt: as many as it takes.
+  std::optional<std::int64_t> accepted_steps = {};
   std::optional<JobClock::time_point> decide_at;  // it continues then if nobody has chosen
   int failures = 0;                               // of recoveries; after kMostFailures it waits
   static constexpr int kMostFailures = 3;

@@ -26,7 +26,30 @@ std::vector<ptc::DeviceId> DevicesOf(std::span<const engine::LostDevice> lost) {
 
 /// What was chosen at the cost of one checkpoint does not hold for an older one.
 void AskAgain(Job& job) {
+  job.device_loss->wanted.reset();
   if (job.on_failure != engine::OnFailure::kShrink) job.device_loss->chosen.reset();
+}
+
+std::string SourceNoun(engine::RecoverySource source) {
+  return source == engine::RecoverySource::kReplicas   ? "replicas"
+         : source == engine::RecoverySource::kSnapshot ? "a snapshot"
+                                                       : "a checkpoint";
+}
+
+/// "on 4 GPUs as dp=2,tp=2"
+std::string WayPlace(const engine::RecoveryWay& way) {
+  return fmt::format("on {} as {}", Counted(std::ssize(way.devices), "GPU"),
+                     engine::ShortText(way.mesh, way.options));
+}
+
+/// "without losing a step", "from the snapshot of step 30, 10 steps lost"
+std::string WayCost(const engine::RecoveryWay& way) {
+  if (way.source == engine::RecoverySource::kReplicas) return "without losing a step";
+  const std::string from = way.source == engine::RecoverySource::kSnapshot
+                               ? "snapshot"
+                               : fmt::format("checkpoint '{}'", way.checkpoint);
+  return fmt::format("from the {} of step {}, {} lost", from, way.step,
+                     Counted(way.steps_lost, "step"));
 }
 
 }  // namespace
@@ -114,6 +137,8 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
     loss.way_out = std::move(job.device_loss->way_out);
     loss.announced = job.device_loss->announced;
     loss.chosen = job.device_loss->chosen;
+    loss.wanted = job.device_loss->wanted;
+    loss.accepted_steps = job.device_loss->accepted_steps;
     loss.decide_at = job.device_loss->decide_at;
   } else if (job.waits || job.on_failure == engine::OnFailure::kWait) {
     loss.chosen = engine::LossChoice::kWait;
@@ -130,6 +155,7 @@ void LossDesk::Note(Job& job, engine::ConsistentCut cut) {
   facts.snapshot_failed = snapshot && loss.failed_snapshot == snapshot->row->id &&
                           loss.snapshot_failures >= DeviceLoss::kMostSnapshotFailures;
   facts.checkpoint = loss.checkpoint;
+  facts.wanted = loss.wanted;
   const std::uint64_t search = loss.search;
   job.device_loss = std::move(loss);
   ComputeWith(
@@ -146,6 +172,10 @@ void LossDesk::OnFound(const std::string& name, std::uint64_t search, WayOut fou
   loss.is_current = true;
   const engine::DecisionStatus& status = loss.way_out->status;
   const bool costs_nothing = status.loss == engine::LossCase::kReplicasLive;
+  // What was chosen is gone, and what is left instead costs more.
+  const bool costs_more = loss.accepted_steps && status.can_continue() &&
+                          status.way().steps_lost > *loss.accepted_steps;
+  if (costs_more && loss.chosen == engine::LossChoice::kContinue) AskAgain(*job);
   if (!loss.chosen && !loss.decide_at && status.can_continue() && costs_nothing) {
     loss.decide_at = timers_.now() + std::chrono::seconds(config_.decision_seconds);
   }
@@ -165,15 +195,8 @@ std::string LossDesk::TextOf(const DeviceLoss& loss) {
     return fmt::format("it cannot continue: {}; {} is kept", status.why_not,
                        status.missing_bytes > 0 ? "what is left of it" : "its state");
   }
-  const std::string how = fmt::format("on {} as {}", Counted(std::ssize(status.devices), "GPU"),
-                                      engine::ShortText(status.mesh, status.options));
-  std::string cost = "without losing a step";
-  if (status.loss != engine::LossCase::kReplicasLive) {
-    const std::string from =
-        status.checkpoint.empty() ? "snapshot" : fmt::format("checkpoint '{}'", status.checkpoint);
-    cost = fmt::format("from the {} of step {}, {} lost", from, status.snapshot_step,
-                       Counted(status.steps_lost, "step"));
-  }
+  const std::string how = WayPlace(status.way());
+  const std::string cost = WayCost(status.way());
   if (loss.has_given_up()) {
     return fmt::format("it waits, because continuing failed; it could try again {}", how);
   }
@@ -197,6 +220,10 @@ std::optional<engine::DecisionStatus> LossDesk::StatusOf(const Job& job) const {
     const std::chrono::duration<double> left = *job.device_loss->decide_at - timers_.now();
     status.seconds_left = std::max(0.0, left.count());
   }
+  for (const ptc::DeviceId device : status.lost) {
+    const Membership::Node* const node = members_.Find(device.node);
+    if (!node || node->state != engine::NodeState::kAlive) status.awaited.push_back(device);
+  }
   return status;
 }
 
@@ -210,12 +237,12 @@ void LossDesk::Consider(Job& job) {
     AddEvent(engine::Severity::kWarning, job.name, "nobody has decided: " + TextOf(loss));
   }
   if (!loss.way_out->by_itself && loss.chosen != engine::LossChoice::kContinue) return;
-  if (!loss.way_out->status.checkpoint.empty()) return LookAndBegin(job);
+  if (loss.way_out->loads_checkpoint()) return LookAndBegin(job);
   if (const Status begun = BeginRecovery(job, {}); !begun) NoteFailure(job, begun.error());
 }
 
 void LossDesk::NoteFailure(Job& job, const Error& why) {
-  if (!job.device_loss->way_out->status.checkpoint.empty()) AskAgain(job);
+  if (job.device_loss->way_out->loads_checkpoint()) AskAgain(job);
   job.device_loss->not_before = timers_.now() + kTryAgainAfter;
   AddEvent(engine::Severity::kError, job.name, "not recovered: " + why.ToString());
 }
@@ -246,19 +273,19 @@ void LossDesk::LookAndBegin(Job& job) {
 Status LossDesk::BeginRecovery(Job& job, std::optional<StoredState> stored) {
   const WayOut& way_out = *job.device_loss->way_out;
   const engine::DecisionStatus& status = way_out.status;
-  const bool returns = status.loss == engine::LossCase::kSnapshot;
+  const bool returns = status.way().source == engine::RecoverySource::kSnapshot;
   Recovery recovery{status.lost, job.device_loss->cut.step, status.reason};
   if (stored) {
     recovery.lost = AllDevices(job);
     recovery.step = stored->step;
-    recovery.steps_lost = status.steps_lost;
+    recovery.steps_lost = status.way().steps_lost;
     recovery.checkpoint = std::move(stored);
   } else if (returns) {
     const auto snapshot = FindSnapshot(job);
     if (!snapshot) return Unavailable("its snapshot is no longer complete");
     recovery.lost = AllDevices(job);
     recovery.step = snapshot->row->state.step;
-    recovery.steps_lost = status.steps_lost;
+    recovery.steps_lost = status.way().steps_lost;
     recovery.digest = snapshot->row->digest;
     recovery.snapshot = SharesOf(*snapshot);
   } else {
@@ -333,6 +360,14 @@ void LossDesk::OnRecovered(Job& job, const Txn& txn, bool committed, const std::
                        CostOf(*txn.recovery)));
 }
 
+void LossDesk::SearchAgain(DeviceLoss& loss) {
+  loss.is_current = false;
+  loss.is_looking = false;
+  loss.search = ++last_search_;  // what is looked for now does not count
+  loss.snapshot = std::nullopt;  // so that the search is made again
+  loss.remaining = {};
+}
+
 Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path,
                                                const checkpoint::Manifest& manifest,
                                                const PendingReply& reply) {
@@ -344,13 +379,10 @@ Result<std::string> LossDesk::ChooseCheckpoint(Job& job, const std::string& path
   DeviceLoss& loss = *job.device_loss;
   loss.checkpoint = UsableCheckpoint{path, manifest.step, true};
   loss.chosen = engine::LossChoice::kContinue;
+  loss.accepted_steps.reset();
   loss.failures = 0;
   loss.not_before.reset();
-  loss.is_current = false;
-  loss.is_looking = false;
-  loss.search = ++last_search_;  // what is looked for now does not count
-  loss.snapshot = std::nullopt;  // so that the search is made again
-  loss.remaining = {};
+  SearchAgain(loss);
   job.waits = false;
   job.restarts = true;
   job.crashes.Forgive();
@@ -373,7 +405,7 @@ void LossDesk::OnDecision(const wire::DecisionRequest& request, const ReplyPtr& 
       TESSERA_TRY(text, SetOnFailure(job, request.on_failure(), *reply));
     }
     if (request.has_choice()) {
-      TESSERA_TRY(text, Choose(job, request.choice(), *reply));
+      TESSERA_TRY(text, Choose(job, request, *reply));
     }
     if (request.has_snapshots()) {
       TESSERA_TRY(text, SetSnapshots(job, request.snapshots(), *reply));
@@ -422,8 +454,13 @@ Result<std::string> LossDesk::SetSnapshots(Job& job, const wire::SnapshotEvery& 
                                              : fmt::format("{} s", job.snapshots.seconds));
 }
 
-Result<std::string> LossDesk::Choose(Job& job, std::uint32_t number, const PendingReply& reply) {
-  TESSERA_TRY(const engine::LossChoice choice, DecodeLossChoice(number));
+Result<std::string> LossDesk::Choose(Job& job, const wire::DecisionRequest& request,
+                                     const PendingReply& reply) {
+  TESSERA_TRY(const engine::LossChoice choice, DecodeLossChoice(request.choice()));
+  std::optional<engine::RecoverySource> source;
+  if (request.has_source()) {
+    TESSERA_TRY(source, DecodeRecoverySource(request.source()));
+  }
   if (const Txn* txn = uses_.transactions.running(); txn && txn->job == job.name && txn->recovery) {
     return FailedPrecondition(
         fmt::format("job '{}' continues already: transaction {}", job.name, txn->id));
@@ -438,16 +475,38 @@ Result<std::string> LossDesk::Choose(Job& job, std::uint32_t number, const Pendi
         job.device_loss->way_out ? job.device_loss->way_out->status.why_not
                                  : "what can be done is still being worked out; try again"));
   }
-  job.device_loss->chosen = choice;
-  job.device_loss->failures = 0;
-  job.device_loss->not_before.reset();
+  DeviceLoss& loss = *job.device_loss;
+  std::string text;
+  if (choice == engine::LossChoice::kContinue) {
+    const std::vector<engine::RecoveryWay>& ways = loss.way_out->status.ways;
+    const auto way =
+        source ? std::ranges::find(ways, *source, &engine::RecoveryWay::source) : ways.begin();
+    if (way == ways.end()) {
+      return FailedPrecondition(
+          fmt::format("job '{}' cannot continue from {}: there is none that "
+                      "can be used",
+                      job.name, SourceNoun(*source)));
+    }
+    text = fmt::format("it continues {}, {}", WayPlace(*way), WayCost(*way));
+    loss.accepted_steps = way->steps_lost;
+    if (source) loss.wanted = source;
+    if (source && source != engine::RecoverySource::kCheckpoint && loss.checkpoint)
+      loss.checkpoint->chosen = false;
+    if (way != ways.begin()) SearchAgain(loss);
+  } else if (std::exchange(loss.wanted, std::nullopt)) {
+    SearchAgain(loss);
+  }
+  loss.chosen = choice;
+  loss.failures = 0;
+  loss.not_before.reset();
   job.waits = choice == engine::LossChoice::kWait;
   job.restarts = true;
   job.crashes.Forgive();
   static_cast<void>(jobs_.Journal(job));
   AddEvent(engine::Severity::kInfo, job.name,
-           fmt::format("decided: {}{}", ToString(choice), reply.RequesterText()));
-  return TextOf(*job.device_loss);
+           fmt::format("decided: {}{}{}", ToString(choice),
+                       source ? " from " + SourceNoun(*source) : "", reply.RequesterText()));
+  return text.empty() ? TextOf(loss) : text;
 }
 
 }  // namespace tessera::agents

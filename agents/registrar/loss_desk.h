@@ -72,7 +72,10 @@ class LossDesk : public RegistrarPart {
   Result<std::string> SetOnFailure(Job& job, std::uint32_t policy, const PendingReply& reply);
   Result<std::string> SetSnapshots(Job& job, const wire::SnapshotEvery& every,
                                    const PendingReply& reply);
-  Result<std::string> Choose(Job& job, std::uint32_t choice, const PendingReply& reply);
+  Result<std::string> Choose(Job& job, const wire::DecisionRequest& request,
+                             const PendingReply& reply);
+  /// Has Note() look for the way out again.
+  void SearchAgain(DeviceLoss& loss);
   /// A snapshot that the job can return to, and the living nodes with shares of it.
   struct UsableSnapshot {
     const SnapshotRow* row = nullptr;

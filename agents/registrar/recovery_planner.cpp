@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "agents/checkpoint/checkpoint_place.h"
@@ -17,6 +19,7 @@ namespace tessera::agents {
 namespace {
 
 constexpr std::size_t kMostRanges = 8;  // of the missing ranges that are listed
+constexpr std::size_t kMostOthers = 4;  // of the missing tensors that are in no layer
 
 // The same mesh if there are enough devices, else the best one for those that are left. `spare` are
 // taken in this order.
@@ -65,10 +68,16 @@ Result<Planned> PlanFromOutside(LossFacts facts) {
   return PlanOnRemaining(facts, facts.basis.job.layout->mesh().devices());
 }
 
-Result<Planned> PlanReturn(const LossFacts& facts) {
-  TESSERA_TRY(Planned planned, PlanFromOutside(facts));
-  planned.summary.snapshot = std::exchange(planned.summary.storage, 0);
-  return planned;
+std::vector<engine::LayerRange> RangesOf(const std::set<std::int64_t>& layers) {
+  std::vector<engine::LayerRange> ranges;
+  for (const std::int64_t layer : layers) {
+    if (!ranges.empty() && ranges.back().last + 1 == layer) {
+      ranges.back().last = layer;
+    } else {
+      ranges.push_back({layer, layer});
+    }
+  }
+  return ranges;
 }
 
 /// What no device holds that is left. It does not depend on where the job would continue.
@@ -79,6 +88,8 @@ void FindMissing(const LossFacts& facts, const ptc::Layout& to, engine::Decision
       ptc::MakeMixedPlan(from, to, facts.basis.job.machines.topology, {.lost = facts.lost});
   if (!plan) return;
   const auto& tensors = layout.collection().tensors();
+  std::set<std::int64_t> layers;
+  std::set<std::string> others;
   for (const ptc::Outline& outline : plan->outlines) {
     status.missing_bytes += outline.lost_bytes;
     for (const ptc::LostRange& range : ptc::LostRanges(outline, kMostRanges)) {
@@ -86,8 +97,17 @@ void FindMissing(const LossFacts& facts, const ptc::Layout& to, engine::Decision
       status.missing.push_back(fmt::format(
           "{} {}", tensors[static_cast<std::size_t>(range.tensor)].name, ToString(range.box)));
     }
+    for (const int number : ptc::LostTensors(outline)) {
+      const ptc::TensorSpec& tensor = tensors[static_cast<std::size_t>(number)];
+      if (tensor.place == ptc::StagePlace::kLayer) {
+        layers.insert(tensor.layer);
+      } else if (others.size() < kMostOthers) {
+        others.insert(tensor.name);
+      }
+    }
   }
-  if (status.missing_bytes > 0) status.loss = engine::LossCase::kCheckpointOnly;
+  status.missing_layers = RangesOf(layers);
+  status.missing_others.assign(others.begin(), others.end());
 }
 
 /// Whether the checkpoint is tried before the snapshot: the newer one is, and the snapshot if both
@@ -97,59 +117,106 @@ bool IsBeforeSnapshot(const LossFacts& facts) {
          facts.checkpoint->step > *facts.snapshot_step;
 }
 
+engine::RecoveryWay WayOf(const engine::PlanSummary& summary, engine::RecoverySource source,
+                          std::int64_t step, std::int64_t last_step) {
+  return {.source = source,
+          .mesh = summary.to_mesh,
+          .devices = summary.to_devices,
+          .options = summary.to_options,
+          .moved_bytes = summary.moved(),
+          .step_seconds = summary.to_step_seconds,
+          .survival = summary.survival,
+          .step = step,
+          .steps_lost = std::max<std::int64_t>(0, last_step - step)};
+}
+
+struct PlannedWay {
+  engine::RecoveryWay way;
+  Planned plan;
+};
+
+/// The ways that replace the whole state: the newer source first.
+/// \error of the plan
+Result<std::vector<PlannedWay>> WaysFromOutside(const LossFacts& facts) {
+  std::vector<PlannedWay> ways;
+  if (!facts.snapshot_step && !facts.checkpoint) return ways;
+  TESSERA_TRY(const Planned planned, PlanFromOutside(facts));
+  // How long the disks, or the nodes with shares of a snapshot, take is not known.
+  if (facts.snapshot_step) {
+    Planned returns = planned;
+    returns.summary.snapshot = std::exchange(returns.summary.storage, 0);
+    ways.push_back({WayOf(returns.summary, engine::RecoverySource::kSnapshot, *facts.snapshot_step,
+                          facts.step),
+                    std::move(returns)});
+  }
+  if (facts.checkpoint) {
+    PlannedWay loads{WayOf(planned.summary, engine::RecoverySource::kCheckpoint,
+                           facts.checkpoint->step, facts.step),
+                     planned};
+    loads.way.checkpoint = ShownPlace(facts.checkpoint->path);
+    ways.insert(IsBeforeSnapshot(facts) ? ways.begin() : ways.end(), std::move(loads));
+  }
+  return ways;
+}
+
+/// What a user has chosen; nullopt: nothing.
+std::optional<engine::RecoverySource> WantedOf(const LossFacts& facts) {
+  if (facts.checkpoint && facts.checkpoint->chosen) return engine::RecoverySource::kCheckpoint;
+  return facts.wanted;
+}
+
+bool SameDevices(std::vector<ptc::DeviceId> a, std::vector<ptc::DeviceId> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
 }  // namespace
 
 WayOut FindWayOut(const LossFacts& facts) {
+  using enum engine::RecoverySource;
   WayOut out;
   engine::DecisionStatus& status = out.status;
   status.lost = facts.lost;
   status.reason = facts.reason;
   const ptc::Layout& layout = *facts.basis.job.layout;
-  auto planned = PlanOnRemaining(facts, facts.lost);
-  FindMissing(facts, planned ? planned->to : layout, status);
-  const bool is_missing = status.loss == engine::LossCase::kCheckpointOnly;
-  const bool loads =
-      facts.checkpoint && (facts.checkpoint->chosen || (is_missing && IsBeforeSnapshot(facts)));
-  const auto go_back_to = [&](std::int64_t step) {
-    status.snapshot_step = step;
-    status.steps_lost = std::max<std::int64_t>(0, facts.step - step);
-  };
-  if (loads) {
+  auto live = PlanOnRemaining(facts, facts.lost);
+  FindMissing(facts, live ? live->to : layout, status);
+  const bool is_missing = status.missing_bytes > 0;
+  const auto wanted = WantedOf(facts);
+  std::vector<PlannedWay> ways;
+  if (is_missing) {
     status.loss = engine::LossCase::kCheckpointOnly;
-    status.checkpoint = ShownPlace(facts.checkpoint->path);
-    go_back_to(facts.checkpoint->step);
-    planned = PlanFromOutside(facts);
-  } else if (is_missing && facts.snapshot_step) {
-    status.loss = engine::LossCase::kSnapshot;
-    go_back_to(*facts.snapshot_step);
-    planned = PlanReturn(facts);
-  } else if (is_missing) {
     status.why_not =
         fmt::format("{} of its state have no live copy, and there is no snapshot and no checkpoint",
                     engine::BytesText(status.missing_bytes));
-    return out;
-  }
-  if (!planned) {
-    status.why_not = planned.error().message;
-    return out;
-  }
-  const engine::PlanSummary& summary = planned->summary;
-  status.mesh = summary.to_mesh;
-  status.devices = summary.to_devices;
-  status.options = summary.to_options;
-  status.moved_bytes = summary.moved();
-  status.step_seconds = summary.to_step_seconds;
-  auto own = layout.mesh().devices();
-  auto next = summary.to_devices;
-  std::sort(own.begin(), own.end());
-  std::sort(next.begin(), next.end());
-  out.by_itself = own == next && status.loss == engine::LossCase::kReplicasLive;
-  if (status.loss == engine::LossCase::kReplicasLive && planned->plan.bytes.storage > 0) {
-    status.devices.clear();
+  } else if (!live) {
+    status.why_not = live.error().message;
+  } else if (live->plan.bytes.storage > 0) {
     status.why_not = "parts of its state have no live copy";
-    return out;
+  } else {
+    ways.push_back({WayOf(live->summary, kReplicas, facts.step, facts.step), std::move(*live)});
+    ways.back().way.seconds = ways.back().plan.summary.pause_estimate;
   }
-  out.plan = std::move(*planned);
+  // Where the state is whole and has no room, no steps are given up by themselves.
+  if (is_missing || !ways.empty() || wanted) {
+    auto outside = WaysFromOutside(facts);
+    if (outside) {
+      std::ranges::move(*outside, std::back_inserter(ways));
+    } else if (ways.empty()) {
+      status.why_not = outside.error().message;
+    }
+  }
+  const auto chosen = std::ranges::find(
+      ways, wanted, [](const PlannedWay& each) { return std::optional(each.way.source); });
+  if (chosen != ways.end()) std::rotate(ways.begin(), chosen, chosen + 1);
+  if (ways.empty()) return out;
+  status.why_not.clear();
+  for (const PlannedWay& each : ways) status.ways.push_back(each.way);
+  const engine::RecoveryWay& first = status.way();
+  if (is_missing && first.source == kSnapshot) status.loss = engine::LossCase::kSnapshot;
+  out.by_itself = first.source == kReplicas && SameDevices(layout.mesh().devices(), first.devices);
+  out.plan = std::move(ways.front().plan);
   return out;
 }
 

@@ -38,20 +38,24 @@ struct LossFacts {
   std::int64_t step = 0;                           // last step of the job
   std::optional<std::int64_t> snapshot_step = {};  // of a snapshot of use, if there is one
   bool snapshot_failed = false;  // it could not be loaded, so a checkpoint is tried first
+  std::optional<engine::RecoverySource> wanted = {};  // what a user has chosen
   /// The one that is `chosen`, or the newest that can be loaded, as far as is known.
   std::optional<UsableCheckpoint> checkpoint = {};
 };
 
 struct WayOut {
-  engine::DecisionStatus status;  // without `chosen` and `seconds_left`
+  engine::DecisionStatus status;  // without `chosen`, `seconds_left` and `awaited`
   bool by_itself = false;         // on its own devices, and no step is lost
-  std::optional<Planned> plan;    // present if status.can_continue()
+  bool loads_checkpoint() const {
+    return status.can_continue() && status.way().source == engine::RecoverySource::kCheckpoint;
+  }
+  std::optional<Planned> plan;  // of status.way(); present if status.can_continue()
 };
 
-/// Prefers live copies to snapshot and checkpoint, the newer of these, the same mesh to another,
-/// and own devices to spare ones. Another mesh keeps replicas if one fits. Spare devices are on
-/// nodes that the job does not have if only then it survives the loss of a node, at about the same
-/// speed. Any thread.
+/// Prefers what is wanted, then live copies to snapshot and checkpoint, the newer of these, the
+/// same mesh to another, and own devices to spare ones. Another mesh keeps replicas if one fits.
+/// Spare devices are on nodes that the job does not have if only then it survives the loss of a
+/// node, at about the same speed. Any thread.
 WayOut FindWayOut(const LossFacts& facts);
 
 }  // namespace tessera::agents

@@ -307,6 +307,37 @@ struct Fields<wire::DataInfo> {
 };
 
 template <>
+struct Fields<wire::RecoveryInfo> {
+  using Value = engine::RecoveryWay;
+  static constexpr std::string_view kName = "job.decision.way";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(UpTo<engine::RecoverySource::kCheckpoint>, source);
+    TESSERA_MESSAGE(mesh);
+    TESSERA_LIST(devices);
+    TESSERA_MESSAGE(options);
+    TESSERA_FIELD(NotNegative, moved_bytes);
+    TESSERA_OPTIONAL(Amount, seconds);
+    TESSERA_OPTIONAL(Amount, step_seconds);
+    TESSERA_OPTIONAL_MESSAGE(survival);
+    TESSERA_FIELD(NotNegative, step);
+    TESSERA_FIELD(NotNegative, steps_lost);
+    TESSERA_FIELD(Any, checkpoint);
+    return OkStatus();
+  }
+};
+
+template <>
+struct Fields<wire::LayerRange> {
+  using Value = engine::LayerRange;
+  static constexpr std::string_view kName = "job.decision.layers";
+  static Status Copy(auto& v, auto& m) {
+    TESSERA_FIELD(NotNegative, first);
+    TESSERA_FIELD(NotNegative, last);
+    return OkStatus();
+  }
+};
+
+template <>
 struct Fields<wire::DecisionInfo> {
   using Value = engine::DecisionStatus;
   static constexpr std::string_view kName = "job.decision";
@@ -317,23 +348,20 @@ struct Fields<wire::DecisionInfo> {
     if constexpr (kEncodes<decltype(m)>) {
       if (v.chosen) m.set_chosen(ToWire(*v.chosen));
       for (const std::string& range : v.missing) m.add_missing(Utf8(range));
+      for (const std::string& tensor : v.missing_others) m.add_missing_others(Utf8(tensor));
     } else {
       if (m.has_chosen()) {
         TESSERA_TRY(v.chosen, DecodeLossChoice(m.chosen()));
       }
       v.missing.assign(m.missing().begin(), m.missing().end());
+      v.missing_others.assign(m.missing_others().begin(), m.missing_others().end());
     }
     TESSERA_OPTIONAL(Amount, seconds_left);
     TESSERA_FIELD(Any, why_not);
-    TESSERA_MESSAGE(mesh);
-    TESSERA_LIST(devices);
-    TESSERA_MESSAGE(options);
-    TESSERA_FIELD(NotNegative, moved_bytes);
-    TESSERA_OPTIONAL(Amount, step_seconds);
+    TESSERA_LIST(ways);
+    TESSERA_LIST(awaited);
     TESSERA_FIELD(NotNegative, missing_bytes);
-    TESSERA_FIELD(NotNegative, snapshot_step);
-    TESSERA_FIELD(NotNegative, steps_lost);
-    TESSERA_FIELD(Any, checkpoint);
+    TESSERA_LIST(missing_layers);
     return OkStatus();
   }
 };
@@ -903,6 +931,11 @@ Result<engine::OnFailure> DecodeOnFailure(std::uint32_t value) {
 Result<engine::LossChoice> DecodeLossChoice(std::uint32_t value) {
   TESSERA_RETURN_IF_ERROR(UpTo<engine::LossChoice::kWait>("decision", "choice", value));
   return static_cast<engine::LossChoice>(value);
+}
+
+Result<engine::RecoverySource> DecodeRecoverySource(std::uint32_t value) {
+  TESSERA_RETURN_IF_ERROR(UpTo<engine::RecoverySource::kCheckpoint>("decision", "source", value));
+  return static_cast<engine::RecoverySource>(value);
 }
 
 Error Decode(const wire::ErrorReply& in) {

@@ -60,6 +60,7 @@ Error Decode(const wire::ErrorReply& in);
 Result<engine::SnapshotEvery> Decode(const wire::SnapshotEvery& in);
 Result<engine::OnFailure> DecodeOnFailure(std::uint32_t value);
 Result<engine::LossChoice> DecodeLossChoice(std::uint32_t value);
+Result<engine::RecoverySource> DecodeRecoverySource(std::uint32_t value);
 
 /// Decodes messages that have a Decode above, up to the first error.
 template <typename T, typename Messages>

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "agents/wire/convert.h"
@@ -12,6 +13,7 @@
 #include "agents/wire/utf8.h"
 #include "app/commands/command.h"
 #include "app/commands/json.h"
+#include "app/commands/loss_choices.h"
 #include "app/commands/session.h"
 
 namespace tessera::app {
@@ -29,12 +31,38 @@ int sendDecision(const Invocation& call, wire::Request request, const Json& docu
   return kDone;
 }
 
+/// Shows what may be chosen.
+int showChoices(const Invocation& call) {
+  const std::string name = call.arguments.word(0);
+  TESSERA_OR_FAILED(auto session, openSession(call));
+  TESSERA_OR_FAILED(const auto snapshot, session.snapshot());
+  const auto job = std::ranges::find(snapshot.jobs, name, &engine::JobStatus::name);
+  if (job == snapshot.jobs.end()) return failed(NotFound(fmt::format("no job '{}'", name)));
+  if (!job->decision)
+    return failed(FailedPrecondition(fmt::format("job '{}' is {}: there is nothing to decide", name,
+                                                 engine::ToString(job->state))));
+  if (call.json) {
+    printLine({{"job", name}, {"decision", toJson(*job->decision)}});
+    return kDone;
+  }
+  fmt::print("{}", describeChoices(*job));
+  if (!session.profile.directory.empty() && !job->decision->awaited.empty())
+    fmt::print("`tesseractl node start n{}` starts the node again, with empty GPUs\n",
+               job->decision->awaited.front().node);
+  fmt::print("`tesseractl job stop {}` ends the job\n", name);
+  return kDone;
+}
+
 int runDecide(const Invocation& call) {
-  TESSERA_OR_USAGE(const auto choice, engine::ParseLossChoice(call.arguments.word(1)));
+  const std::string word = call.arguments.word(1);
+  if (word.empty()) return showChoices(call);
+  TESSERA_OR_USAGE(const DecideWord wanted, parseDecideWord(word));
   wire::Request request;
   request.mutable_decision()->set_job(agents::Utf8(call.arguments.word(0)));
-  request.mutable_decision()->set_choice(static_cast<std::uint32_t>(choice));
-  return sendDecision(call, std::move(request), {{"choice", engine::ToString(choice)}});
+  request.mutable_decision()->set_choice(static_cast<std::uint32_t>(wanted.choice));
+  if (wanted.source)
+    request.mutable_decision()->set_source(static_cast<std::uint32_t>(*wanted.source));
+  return sendDecision(call, std::move(request), {{"choice", word}});
 }
 
 int runOnFailure(const Invocation& call) {
@@ -56,17 +84,23 @@ int runSnapshots(const Invocation& call) {
 }  // namespace
 
 Command txnDecideCommand() {
-  return {
-      {.verb = "txn decide",
-       .summary = "Decide how a job continues that has lost GPUs",
-       .words = {{"JOB", "name of the job", true},
-                 {"CHOICE", "what to do", true, false, {"continue", "wait"}}},
-       .options = {quietOption()},
-       .notes = {"`continue` goes on with the GPUs that are left, spare ones first; `tesseractl "
-                 "status` shows on which, and that no step is lost. `wait` keeps the state in "
-                 "memory until the lost GPUs are back. You may decide again at any time."},
-       .examples = {"tesseractl txn decide gpt-mini continue"}},
-      runDecide};
+  return {{.verb = "txn decide",
+           .summary = "Decide how a job continues that has lost GPUs",
+           .words = {{"JOB", "name of the job", true},
+                     {"CHOICE",
+                      "what to do; without it the choices are shown with what they cost",
+                      false,
+                      false,
+                      {"continue", "snapshot", "checkpoint", "wait"}}},
+           .options = {quietOption()},
+           .notes =
+               {"`continue` goes on with the GPUs that are left, spare ones first, from the newest "
+                "state: no step is lost if replicas hold all of it. `snapshot` and `checkpoint` go "
+                "back to the newest one, and lose the steps after it. `wait` keeps the state in "
+                "memory until the lost GPUs are back. You may decide again at any time."},
+           .examples = {"tesseractl txn decide gpt-mini", "tesseractl txn decide gpt-mini continue",
+                        "tesseractl txn decide gpt-mini snapshot"}},
+          runDecide};
 }
 
 Command jobOnFailureCommand() {

@@ -83,39 +83,6 @@ Json toJson(const std::vector<ptc::DeviceId>& devices) { return engine::DeviceNa
 
 namespace {
 
-Json decisionOf(const engine::DecisionStatus& decision) {
-  Json json = {
-      {"case", engine::ToString(decision.loss)},
-      {"lost", toJson(decision.lost)},
-      {"reason", decision.reason},
-      {"chosen", decision.chosen ? Json(engine::ToString(*decision.chosen)) : Json(nullptr)},
-      {"left_seconds", orNull(decision.seconds_left)},
-      {"snapshot_step",
-       decision.loss == engine::LossCase::kSnapshot ? Json(decision.snapshot_step) : Json(nullptr)},
-      {"checkpoint", decision.checkpoint.empty() ? Json(nullptr) : Json(decision.checkpoint)},
-      {"checkpoint_step",
-       decision.checkpoint.empty() ? Json(nullptr) : Json(decision.snapshot_step)},
-      {"missing_bytes", decision.missing_bytes},
-      {"missing", decision.missing},
-      {"continue", nullptr},
-      {"why_not", decision.why_not}};
-  if (decision.can_continue()) {
-    json["continue"] = configurationToJson(decision.mesh, decision.devices, decision.options);
-    json["continue"]["lost_steps"] = decision.steps_lost;
-    json["continue"]["moved_bytes"] = decision.moved_bytes;
-    json["continue"]["step_seconds"] = orNull(decision.step_seconds);
-  }
-  return json;
-}
-
-Json memoryOf(const engine::SnapshotMemory& memory) {
-  if (memory.bytes == 0) return nullptr;
-  return {{"bytes", memory.bytes},
-          {"nodes", memory.num_nodes},
-          {"peak_bytes", memory.peak_bytes},
-          {"peak_node", fmt::format("n{}", memory.peak_node)}};
-}
-
 /// Whether the job keeps all state without any one node; otherwise the worst one, and its bytes.
 Json survivalOf(const std::optional<engine::Survival>& survival) {
   if (!survival) return nullptr;
@@ -123,6 +90,59 @@ Json survivalOf(const std::optional<engine::Survival>& survival) {
           {"worst_node",
            survival->of_any_node() ? Json(nullptr) : Json(fmt::format("n{}", survival->node))},
           {"lost_bytes", survival->bytes}};
+}
+
+Json wayOf(const engine::RecoveryWay& way) {
+  Json json = configurationToJson(way.mesh, way.devices, way.options);
+  json["source"] = engine::ToString(way.source);
+  json["step"] = way.step;
+  json["lost_steps"] = way.steps_lost;
+  json["moved_bytes"] = way.moved_bytes;
+  json["seconds"] = orNull(way.seconds);
+  json["step_seconds"] = orNull(way.step_seconds);
+  json["survives"] = survivalOf(way.survival);
+  json["checkpoint"] = way.checkpoint.empty() ? Json(nullptr) : Json(way.checkpoint);
+  return json;
+}
+
+}  // namespace
+
+Json toJson(const engine::DecisionStatus& decision) {
+  const engine::RecoveryWay* const way = decision.can_continue() ? &decision.way() : nullptr;
+  const auto stepFrom = [way](engine::RecoverySource source) {
+    return way != nullptr && way->source == source ? Json(way->step) : Json(nullptr);
+  };
+  Json ways = Json::array(), layers = Json::array();
+  for (const engine::RecoveryWay& each : decision.ways) ways.push_back(wayOf(each));
+  for (const engine::LayerRange& range : decision.missing_layers)
+    layers.push_back(Json::array({range.first, range.last}));
+  return {{"case", engine::ToString(decision.loss)},
+          {"lost", toJson(decision.lost)},
+          {"reason", decision.reason},
+          {"chosen", decision.chosen ? Json(engine::ToString(*decision.chosen)) : Json(nullptr)},
+          {"left_seconds", orNull(decision.seconds_left)},
+          {"snapshot_step", stepFrom(engine::RecoverySource::kSnapshot)},
+          {"checkpoint",
+           way == nullptr || way->checkpoint.empty() ? Json(nullptr) : Json(way->checkpoint)},
+          {"checkpoint_step", stepFrom(engine::RecoverySource::kCheckpoint)},
+          {"missing_bytes", decision.missing_bytes},
+          {"missing", decision.missing},
+          {"missing_layers", layers},
+          {"missing_others", decision.missing_others},
+          {"continue", way == nullptr ? Json(nullptr) : wayOf(*way)},
+          {"ways", ways},
+          {"awaited", toJson(decision.awaited)},
+          {"why_not", decision.why_not}};
+}
+
+namespace {
+
+Json memoryOf(const engine::SnapshotMemory& memory) {
+  if (memory.bytes == 0) return nullptr;
+  return {{"bytes", memory.bytes},
+          {"nodes", memory.num_nodes},
+          {"peak_bytes", memory.peak_bytes},
+          {"peak_node", fmt::format("n{}", memory.peak_node)}};
 }
 
 Json snapshotsOf(const engine::SnapshotStatus& snapshots) {
@@ -197,7 +217,7 @@ Json toJson(const engine::JobStatus& job, double now) {
                {"snapshots", snapshotsOf(job.snapshots)},
                {"checkpoints", checkpointsOf(job.checkpoints)},
                {"metrics", metricsOf(job.metrics)},
-               {"decision", job.decision ? decisionOf(*job.decision) : Json(nullptr)}};
+               {"decision", job.decision ? toJson(*job.decision) : Json(nullptr)}};
   if (job.state != engine::JobState::kUnknown) return json;
   for (auto& [key, value] : json.items()) {
     const bool isKnown = key == "name" || key == "state" || key == "epoch" || key == "reason";

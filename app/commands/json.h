@@ -30,6 +30,7 @@ Json toJson(const engine::SnapshotEvery& every);  // {"every_steps":20,"every_se
 Json toJson(const engine::CheckpointEntry& checkpoint);
 /// \param now the registrar's clock, for the age of the job; 0: not known
 Json toJson(const engine::JobStatus& job, double now = 0);
+Json toJson(const engine::DecisionStatus& decision);
 Json toJson(const engine::TxnStatus& txn);
 Json toJson(const engine::PlanSummary& plan);
 /// `busiest_port` and `bandwidths` of a plan.

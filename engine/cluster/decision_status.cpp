@@ -14,11 +14,14 @@ constexpr EnumNames kLossCases(LossCase::kCheckpointOnly,
 constexpr EnumNames kOnFailures(OnFailure::kWait, {"ask", "shrink", "wait"});
 constexpr EnumNames kLossChoices(LossChoice::kWait, {"continue", "wait"});
 
+constexpr EnumNames kSources(RecoverySource::kCheckpoint, {"replicas", "snapshot", "checkpoint"});
+
 }  // namespace
 
 std::string_view ToString(LossCase loss) { return kLossCases.Of(loss); }
 std::string_view ToString(OnFailure on_failure) { return kOnFailures.Of(on_failure); }
 std::string_view ToString(LossChoice choice) { return kLossChoices.Of(choice); }
+std::string_view ToString(RecoverySource source) { return kSources.Of(source); }
 
 Result<OnFailure> ParseOnFailure(std::string_view text) {
   if (const auto value = kOnFailures.Find(text)) return *value;

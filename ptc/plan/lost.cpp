@@ -2,6 +2,7 @@
 #include "ptc/plan/lost.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ptc/base/at.h"
 
@@ -52,6 +53,14 @@ std::vector<LostRange> LostRanges(const Outline& outline, std::size_t most) {
     }
   }
   return ranges;
+}
+
+std::vector<int> LostTensors(const Outline& outline) {
+  std::vector<int> tensors;
+  for (const LostRange& range : LostRanges(outline, std::numeric_limits<std::size_t>::max())) {
+    if (tensors.empty() || tensors.back() != range.tensor) tensors.push_back(range.tensor);
+  }
+  return tensors;
 }
 
 }  // namespace tessera::ptc

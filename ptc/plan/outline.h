@@ -205,5 +205,7 @@ std::vector<DeviceFlow> DeviceFlows(const Outline& outline);
 /// The first `most` ranges that storage must provide, ordered by tensor and box. Each range extends
 /// as far as the same devices need it.
 std::vector<LostRange> LostRanges(const Outline& outline, std::size_t most);
+/// The tensors of which some element must come from storage, ascending.
+std::vector<int> LostTensors(const Outline& outline);
 
 }  // namespace tessera::ptc

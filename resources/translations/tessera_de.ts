@@ -2513,6 +2513,28 @@
     <message>
         <source>transaction %1 does not run, and its record has no outcome</source>
         <translation>Änderung %1 läuft nicht, und ihr Eintrag hat keinen Ausgang</translation>
+        <source>decided: continue from replicas</source>
+        <translation>entschieden: mit den Replikaten weiter</translation>
+    </message>
+    <message>
+        <source>decided: continue from a snapshot</source>
+        <translation>entschieden: von einem Snapshot weiter</translation>
+    </message>
+    <message>
+        <source>decided: continue from a checkpoint</source>
+        <translation>entschieden: von einem Checkpoint weiter</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; cannot continue from replicas: there is none that can be used</source>
+        <translation>Job „%1“ kann nicht mit Replikaten weiterlaufen: Es gibt keine brauchbaren</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; cannot continue from a snapshot: there is none that can be used</source>
+        <translation>Job „%1“ kann nicht von einem Snapshot weiterlaufen: Es gibt keinen brauchbaren</translation>
+    </message>
+    <message>
+        <source>job &apos;%1&apos; cannot continue from a checkpoint: there is none that can be used</source>
+        <translation>Job „%1“ kann nicht von einem Checkpoint weiterlaufen: Es gibt keinen brauchbaren</translation>
     </message>
 </context>
 <context>
@@ -5264,18 +5286,6 @@
 <context>
     <name>tessera::ui::DecisionPanel</name>
     <message>
-        <source>Wait</source>
-        <translation>Warten</translation>
-    </message>
-    <message>
-        <source>Continue without the lost GPUs</source>
-        <translation>Ohne die verlorenen GPUs fortfahren</translation>
-    </message>
-    <message>
-        <source>Wait for the lost GPUs</source>
-        <translation>Auf die verlorenen GPUs warten</translation>
-    </message>
-    <message>
         <source>What the job does at later losses</source>
         <translation>Was der Job bei späteren Verlusten tut</translation>
     </message>
@@ -5296,10 +5306,6 @@
         <translation>Bei späteren Verlusten:</translation>
     </message>
     <message>
-        <source>%1. Nothing of %2 is: other GPUs hold all of its state.</source>
-        <translation>%1. Von %2 ist nichts verloren: Andere GPUs halten seinen ganzen Zustand.</translation>
-    </message>
-    <message>
         <source>The state after step %1 is complete in memory.</source>
         <translation>Der Zustand nach Schritt %1 ist vollständig im Speicher.</translation>
     </message>
@@ -5310,18 +5316,6 @@
     <message>
         <source>%1. %2 of %3 have no other copy in memory.</source>
         <translation>%1. %2 von %3 haben keine andere Kopie im Speicher.</translation>
-    </message>
-    <message>
-        <source>The checkpoint of step %1 is complete on disk: %2.</source>
-        <translation>Der Checkpoint von Schritt %1 liegt vollständig auf der Festplatte: %2.</translation>
-    </message>
-    <message>
-        <source>Missing: %1. The checkpoint of step %2 is complete on disk: %3.</source>
-        <translation>Es fehlen: %1. Der Checkpoint von Schritt %2 liegt vollständig auf der Festplatte: %3.</translation>
-    </message>
-    <message>
-        <source>Missing: %1. The snapshot of step %2 is complete in memory.</source>
-        <translation>Es fehlen: %1. Der Snapshot von Schritt %2 liegt vollständig im Speicher.</translation>
     </message>
     <message>
         <source>Missing: %1. The rest stays in memory.</source>
@@ -5348,24 +5342,12 @@
         <translation>Fortfahren mit %1</translation>
     </message>
     <message>
-        <source>%1 lost, back to step %2 · reads %3</source>
-        <translation>%1 verloren, zurück zu Schritt %2 · liest %3</translation>
-    </message>
-    <message>
-        <source>0 steps lost · moves %1</source>
-        <translation>0 Schritte verloren · bewegt %1</translation>
-    </message>
-    <message>
         <source>≈ %1 per step</source>
         <translation>≈ %1 pro Schritt</translation>
     </message>
     <message>
         <source>%1, was %2</source>
         <translation>%1, vorher %2</translation>
-    </message>
-    <message>
-        <source>Restore checkpoint of step %1</source>
-        <translation>Checkpoint von Schritt %1 laden</translation>
     </message>
     <message>
         <source>0 steps lost · continues when its GPUs are back</source>
@@ -5382,6 +5364,90 @@
     <message>
         <source>the rest stays in memory</source>
         <translation>der Rest bleibt im Speicher</translation>
+    </message>
+    <message>
+        <source>layer %1</source>
+        <translation>Schicht %1</translation>
+    </message>
+    <message>
+        <source>layers %1</source>
+        <translation>Schichten %1</translation>
+    </message>
+    <message>
+        <source>Start over…</source>
+        <translation>Neu anfangen…</translation>
+    </message>
+    <message>
+        <source>Stop the job…</source>
+        <translation>Job beenden…</translation>
+    </message>
+    <message>
+        <source>Stop the job and start it from its first step</source>
+        <translation>Den Job beenden und von seinem ersten Schritt an starten</translation>
+    </message>
+    <message>
+        <source>Stop the job and free its state</source>
+        <translation>Den Job beenden und seinen Zustand freigeben</translation>
+    </message>
+    <message>
+        <source>%1. No state of %2 was lost: other GPUs hold a full copy.</source>
+        <translation>%1. Vom Zustand von %2 ging nichts verloren: Andere GPUs halten eine vollständige Kopie.</translation>
+    </message>
+    <message>
+        <source>cannot continue</source>
+        <translation>kann nicht fortfahren</translation>
+    </message>
+    <message>
+        <source>Snapshot of step %1</source>
+        <translation>Snapshot von Schritt %1</translation>
+    </message>
+    <message>
+        <source>Checkpoint of step %1</source>
+        <translation>Checkpoint von Schritt %1</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <translation>erhalten</translation>
+    </message>
+    <message>
+        <source>%1 lost</source>
+        <translation>%1 verloren</translation>
+    </message>
+    <message>
+        <source>moves %1</source>
+        <translation>bewegt %1</translation>
+    </message>
+    <message>
+        <source>reads %1</source>
+        <translation>liest %1</translation>
+    </message>
+    <message>
+        <source>replicas: %1</source>
+        <translation>Replikate: %1</translation>
+    </message>
+    <message>
+        <source>≈ %1</source>
+        <translation>≈ %1</translation>
+    </message>
+    <message>
+        <source>time: %1</source>
+        <translation>Dauer: %1</translation>
+    </message>
+    <message>
+        <source>Wait for %1</source>
+        <translation>Auf %1 warten</translation>
+    </message>
+    <message>
+        <source>Go back to step %1…</source>
+        <translation>Zurück zu Schritt %1…</translation>
+    </message>
+    <message>
+        <source>Start %1</source>
+        <translation>%1 starten</translation>
+    </message>
+    <message>
+        <source>The GPUs of the node are empty then.</source>
+        <translation>Die GPUs des Knotens sind dann leer.</translation>
     </message>
 </context>
 <context>
@@ -8652,6 +8718,58 @@
     <message>
         <source>The panel cannot start it: `tesseractl up` does, where it was started.</source>
         <translation>Das Panel kann ihn nicht starten: `tesseractl up` startet ihn dort, wo er gestartet wurde.</translation>
+    </message>
+    <message>
+        <source>%1 goes back to the snapshot of step %2. %3 are lost.</source>
+        <translation>%1 geht zum Snapshot von Schritt %2 zurück. Verloren: %3.</translation>
+    </message>
+    <message>
+        <source>%1 goes back to the checkpoint of step %2. %3 are lost.</source>
+        <translation>%1 geht zum Checkpoint von Schritt %2 zurück. Verloren: %3.</translation>
+    </message>
+    <message>
+        <source>The state after step %1 is complete in memory. It is given up.</source>
+        <translation>Der Zustand nach Schritt %1 ist vollständig im Speicher. Er wird aufgegeben.</translation>
+    </message>
+    <message>
+        <source>What is left of the newer state is given up.</source>
+        <translation>Was vom neueren Zustand übrig ist, wird aufgegeben.</translation>
+    </message>
+    <message>
+        <source>Go back to step %1</source>
+        <translation>Zurück zu Schritt %1</translation>
+    </message>
+    <message>
+        <source>Keep the state</source>
+        <translation>Zustand behalten</translation>
+    </message>
+    <message>
+        <source>Nothing was decided: another job than %1 is shown now.</source>
+        <translation>Nichts wurde entschieden: Jetzt wird ein anderer Job als %1 gezeigt.</translation>
+    </message>
+    <message>
+        <source>%1 is back, its GPUs are empty.</source>
+        <translation>%1 ist zurück, seine GPUs sind leer.</translation>
+    </message>
+    <message>
+        <source>Start %1 over</source>
+        <translation>%1 neu anfangen</translation>
+    </message>
+    <message>
+        <source>%1 is stopped first: its state in memory is lost, snapshots too. Checkpoints stay.</source>
+        <translation>%1 wird zuerst beendet: Sein Zustand im Speicher geht verloren, Snapshots auch. Checkpoints bleiben.</translation>
+    </message>
+    <message>
+        <source>Then you can start it from its first step, or from a checkpoint.</source>
+        <translation>Danach lässt er sich von seinem ersten Schritt oder von einem Checkpoint an starten.</translation>
+    </message>
+    <message>
+        <source>Stop %1 and start over</source>
+        <translation>%1 beenden und neu anfangen</translation>
+    </message>
+    <message>
+        <source>Nothing was stopped: another job than %1 is shown now.</source>
+        <translation>Nichts wurde beendet: Jetzt wird ein anderer Job als %1 gezeigt.</translation>
     </message>
 </context>
 <context>

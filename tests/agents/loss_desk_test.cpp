@@ -85,11 +85,8 @@ struct Office {
     VERIFY_OK(checkpoints.Recover());
     Note();
   }
-  /// Makes it the newest snapshot of the job.
-  void SaveSnapshot(std::uint64_t id) {
-    disk.rows["snapshot/" + kJob] =
-        ToText(SnapshotRow{id, {kJob, 1, 0, 30, job().layout}, "0123456789abcdef", 0});
-    VERIFY_OK(snapshots.Recover());
+  /// Those of n0.
+  static wire::Register Devices() {
     wire::Register message;
     for (const int index : {0, 1}) {
       wire::NodeDevice& device = *message.add_devices();
@@ -99,6 +96,14 @@ struct Office {
       device.set_job(kJob);
       device.set_epoch(1);
     }
+    return message;
+  }
+  /// Makes it the newest snapshot of the job.
+  void SaveSnapshot(std::uint64_t id) {
+    disk.rows["snapshot/" + kJob] =
+        ToText(SnapshotRow{id, {kJob, 1, 0, 30, job().layout}, "0123456789abcdef", 0});
+    VERIFY_OK(snapshots.Recover());
+    wire::Register message = Devices();
     wire::HeldSnapshot& share = *message.add_snapshots();
     share.set_view(id);
     share.set_job(kJob);
@@ -112,7 +117,8 @@ struct Office {
     const WayOut& way_out = *job().device_loss->way_out;
     QVERIFY(way_out.plan.has_value());
     Txn txn(*way_out.plan, around.common().timers.now());
-    txn.recovery = Recovery{way_out.status.lost, 40, "n1 was lost", way_out.status.steps_lost};
+    txn.recovery =
+        Recovery{way_out.status.lost, 40, "n1 was lost", way_out.status.way().steps_lost};
     txn.cancelled = cancelled;
     txn.run = std::make_unique<TransactionRun>(
         TransactionRun::Terms{}, engine::Coordinator({{0}, {}, {}}),
@@ -120,11 +126,32 @@ struct Office {
     desk.OnRecovered(job(), txn, false, "n0 cannot load its share");
     Note();
   }
+  wire::Reply Ask(const wire::DecisionRequest& request) {
+    wire::Reply reply;
+    const auto pending = std::make_shared<PendingReply>(
+        "1", "", [&reply](const std::string&, const wire::Reply& out) { reply = out; });
+    pending->Join("client", 1);
+    desk.OnDecision(request, pending);
+    return reply;
+  }
+  /// A user has the job continue from there.
+  wire::Reply Decide(engine::RecoverySource source) {
+    wire::DecisionRequest request;
+    request.set_job(kJob);
+    request.set_choice(static_cast<std::uint32_t>(engine::LossChoice::kContinue));
+    request.set_source(static_cast<std::uint32_t>(source));
+    return Ask(request);
+  }
+  /// No node holds a share of the snapshot any more.
+  void DropSnapshot() {
+    wire::Register message = Devices();
+    around.members().Register("n0", message, around.common().timers.now());
+  }
   /// The checkpoint that the job would load; empty: it would return to the snapshot.
   std::string Loads() {
     const std::optional<engine::DecisionStatus> status = desk.StatusOf(job());
     if (!status || !status->can_continue()) return "nothing";
-    return status->loss == engine::LossCase::kSnapshot ? "" : status->checkpoint;
+    return status->way().checkpoint;
   }
 };
 
@@ -175,6 +202,55 @@ class LossDeskTest : public QObject {
     QCOMPARE(office.Loads(), std::string());
     office.Fail();
     QCOMPARE(office.Loads(), kCheckpoint);
+  }
+
+  // A user may go back further than the job has to.
+  void theChosenSourceIsTaken() {
+    Office office;
+    QCOMPARE(office.Loads(), std::string());  // the snapshot, which is newer
+    const wire::Reply reply = office.Decide(engine::RecoverySource::kCheckpoint);
+    QVERIFY2(reply.decision().text().find("from the checkpoint '" + kCheckpoint + "' of step 20") !=
+                 std::string::npos,
+             reply.DebugString().c_str());
+    office.Note();
+    QCOMPARE(office.Loads(), kCheckpoint);
+    QVERIFY(office.job().device_loss->chosen == engine::LossChoice::kContinue);
+    // To wait is no choice of a source.
+    wire::DecisionRequest wait;
+    wait.set_job(kJob);
+    wait.set_choice(static_cast<std::uint32_t>(engine::LossChoice::kWait));
+    QVERIFY(office.Ask(wait).has_decision());
+    office.Note();
+    QCOMPARE(office.Loads(), std::string());
+  }
+
+  // The panel shows a choice that is gone by the time it is made.
+  void aSourceThatIsNotThereIsRefused() {
+    Office office;
+    const wire::Reply reply = office.Decide(engine::RecoverySource::kReplicas);
+    QCOMPARE(reply.error().message(), std::string("job 'nano' cannot continue from replicas: there "
+                                                  "is none that can be used"));
+    QVERIFY(!office.job().device_loss->chosen);
+  }
+
+  // A choice at the cost of 10 steps does not hold for 20.
+  void whatCostsMoreIsAskedAgain() {
+    Office office;
+    QVERIFY(office.Decide(engine::RecoverySource::kSnapshot).has_decision());
+    office.DropSnapshot();
+    office.Note();
+    QCOMPARE(office.Loads(), kCheckpoint);
+    QVERIFY(!office.job().device_loss->chosen);
+  }
+
+  // The state of a node that is back without its memory does not come back.
+  void onlyNodesThatAreAwayAreWaitedFor() {
+    Office office;
+    QVERIFY(office.desk.StatusOf(office.job())->awaited == std::vector{office.lost});
+    wire::Register message;
+    message.set_node(office.lost.node);
+    office.around.members().Register("n1", message, office.around.common().timers.now());
+    QVERIFY(office.desk.StatusOf(office.job())->awaited.empty());
   }
 
   // What was chosen at the cost of the snapshot does not hold for an older checkpoint.

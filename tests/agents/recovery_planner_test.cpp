@@ -17,6 +17,7 @@ using agents::FindWayOut;
 using agents::LossFacts;
 using agents::WayOut;
 using engine::LossCase;
+using engine::RecoverySource;
 
 namespace {
 
@@ -58,7 +59,7 @@ class RecoveryPlannerTest : public QObject {
     QCOMPARE(out.status.loss, LossCase::kReplicasLive);
     QVERIFY(out.status.can_continue());
     QCOMPARE(out.status.reason, std::string("n1 was lost"));
-    QVERIFY(out.status.devices == Devices("n0g0,n0g1"));
+    QVERIFY(out.status.way().devices == Devices("n0g0,n0g1"));
     QVERIFY(!out.by_itself);  // it is another mesh
     QVERIFY(out.plan && out.plan->plan.bytes.storage == 0);
     QCOMPARE(out.plan->summary.epoch, std::int64_t{3});
@@ -70,16 +71,16 @@ class RecoveryPlannerTest : public QObject {
     const WayOut out = FindWayOut(Facts("dp=2,tp=2,pp=2 on n0g0,n0g1,n1g0,n1g1,n0g2,n0g3,n1g2,n1g3",
                                         "n1g0,n1g1,n1g2,n1g3", "n0g0,n0g1,n0g2,n0g3", ""));
     QVERIFY2(out.status.can_continue(), out.status.why_not.c_str());
-    QVERIFY(out.status.mesh[ptc::Axis::kDp] > 1);
+    QVERIFY(out.status.way().mesh[ptc::Axis::kDp] > 1);
     QVERIFY(out.plan->summary.survival && out.plan->summary.survival->bytes > 0);  // one node
   }
 
   void aSpareDeviceIsTakenBeforeItShrinks() {
     const WayOut out = FindWayOut(
         Facts("dp=2,tp=2 on n0g0,n0g1,n1g0,n1g1", "n1g0,n1g1", "n0g0,n0g1", "n2g0,n2g1,n3g0"));
-    QVERIFY(out.status.mesh == *ptc::ParseMeshShape("dp=2,tp=2"));
-    QVERIFY(out.status.devices == Devices("n0g0,n0g1,n2g0,n2g1"));
-    QVERIFY(out.status.moved_bytes > 0);
+    QVERIFY(out.status.way().mesh == *ptc::ParseMeshShape("dp=2,tp=2"));
+    QVERIFY(out.status.way().devices == Devices("n0g0,n0g1,n2g0,n2g1"));
+    QVERIFY(out.status.way().moved_bytes > 0);
   }
 
   // Next to the replica that is left, the next loss of a node would take both.
@@ -88,11 +89,11 @@ class RecoveryPlannerTest : public QObject {
     facts.basis.job.machines.machine_of_node = {{0, 0}, {1, 0}, {2, 0}};  // not slower
     facts.basis.job.machines.topology.host_of_node = {{0, 0}, {1, 0}, {2, 0}};
     const WayOut out = FindWayOut(facts);
-    QVERIFY(out.status.devices == Devices("n0g0,n2g0"));
+    QVERIFY(out.status.way().devices == Devices("n0g0,n2g0"));
     QVERIFY(out.plan->summary.survival && out.plan->summary.survival->of_any_node());
     facts.remaining.spare = Devices("n0g1");
     const WayOut near = FindWayOut(facts);
-    QVERIFY(near.status.devices == Devices("n0g0,n0g1"));
+    QVERIFY(near.status.way().devices == Devices("n0g0,n0g1"));
     QVERIFY(near.plan->summary.survival && !near.plan->summary.survival->of_any_node());
   }
 
@@ -100,7 +101,7 @@ class RecoveryPlannerTest : public QObject {
   void onItsOwnDevicesItGoesOnByItself() {
     const WayOut out = FindWayOut(Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0,n1g0", "n2g0"));
     QVERIFY(out.by_itself);
-    QVERIFY(out.status.devices == Devices("n0g0,n1g0"));
+    QVERIFY(out.status.way().devices == Devices("n0g0,n1g0"));
   }
 
   // A move in rounds was given up: some tensors lie as in the layout that it was to reach, the
@@ -115,7 +116,7 @@ class RecoveryPlannerTest : public QObject {
     const WayOut out = FindWayOut(facts);
     QCOMPARE(out.status.loss, LossCase::kReplicasLive);
     QVERIFY2(out.status.can_continue(), out.status.why_not.c_str());
-    QVERIFY(out.status.devices == Devices("n0g0,n0g1"));
+    QVERIFY(out.status.way().devices == Devices("n0g0,n0g1"));
     QVERIFY(out.plan->from == facts.basis.remains);
     QVERIFY(!out.plan->rounds.empty());
     QCOMPARE(out.plan->summary.in_rounds.rounds, std::ssize(out.plan->rounds));
@@ -154,6 +155,9 @@ class RecoveryPlannerTest : public QObject {
     QVERIFY(!out.status.can_continue() && !out.plan);
     QVERIFY(out.status.missing_bytes > 0);
     QVERIFY(!out.status.missing.empty() && out.status.missing.size() <= 8);
+    // The second stage has the last of two layers, and the norm after it.
+    QCOMPARE(out.status.missing_layers, (std::vector<engine::LayerRange>{{1, 1}}));
+    QVERIFY(!out.status.missing_others.empty() && out.status.missing_others.size() <= 4);
     QVERIFY(out.status.why_not.ends_with(
         "of its state have no live copy, and there is no snapshot and no checkpoint"));
   }
@@ -174,9 +178,9 @@ class RecoveryPlannerTest : public QObject {
     facts.snapshot_step = 35;
     const WayOut out = FindWayOut(facts);
     QCOMPARE(out.status.loss, LossCase::kSnapshot);
-    QCOMPARE(out.status.snapshot_step, std::int64_t{35});
-    QCOMPARE(out.status.steps_lost, std::int64_t{5});
-    QVERIFY(out.status.devices.size() == 2 && !out.by_itself);
+    QCOMPARE(out.status.way().step, std::int64_t{35});
+    QCOMPARE(out.status.way().steps_lost, std::int64_t{5});
+    QVERIFY(out.status.way().devices.size() == 2 && !out.by_itself);
     // All of it is read, because what is left is of a later step.
     QVERIFY(out.plan->summary.snapshot >= facts.basis.job.layout->collection().total_bytes());
   }
@@ -188,15 +192,15 @@ class RecoveryPlannerTest : public QObject {
     WayOut out = FindWayOut(facts);
     QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
     QVERIFY(out.status.can_continue() && out.plan && !out.by_itself);
-    QCOMPARE(out.status.checkpoint, std::string("/c/mini-step-30"));
-    QCOMPARE(out.status.snapshot_step, std::int64_t{30});
-    QCOMPARE(out.status.steps_lost, std::int64_t{10});
+    QCOMPARE(out.status.way().checkpoint, std::string("/c/mini-step-30"));
+    QCOMPARE(out.status.way().step, std::int64_t{30});
+    QCOMPARE(out.status.way().steps_lost, std::int64_t{10});
     QVERIFY(!out.status.missing.empty());
     QVERIFY(out.plan->summary.storage >= facts.basis.job.layout->collection().total_bytes());
     facts.snapshot_step = 25;
     out = FindWayOut(facts);
     QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
-    QCOMPARE(out.status.steps_lost, std::int64_t{10});
+    QCOMPARE(out.status.way().steps_lost, std::int64_t{10});
     facts.snapshot_step = 30;
     QCOMPARE(FindWayOut(facts).status.loss, LossCase::kSnapshot);
     facts.snapshot_step = 35;
@@ -208,9 +212,9 @@ class RecoveryPlannerTest : public QObject {
     facts.checkpoint->path = "https://key@store/c?sig=secret";
     out = FindWayOut(facts);
     QCOMPARE(out.status.loss, LossCase::kCheckpointOnly);
-    QVERIFY2(out.status.checkpoint.find("secret") == std::string::npos &&
-                 out.status.checkpoint.find("key") == std::string::npos,
-             out.status.checkpoint.c_str());
+    QVERIFY2(out.status.way().checkpoint.find("secret") == std::string::npos &&
+                 out.status.way().checkpoint.find("key") == std::string::npos,
+             out.status.way().checkpoint.c_str());
     // Without a loss of state it is not used, unless it is chosen.
     LossFacts live = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "");
     live.checkpoint = agents::UsableCheckpoint{"/c/mini-step-30", 30};
@@ -221,6 +225,61 @@ class RecoveryPlannerTest : public QObject {
     LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "");
     facts.snapshot_step = 35;
     QCOMPARE(FindWayOut(facts).status.loss, LossCase::kReplicasLive);
+    QCOMPARE(FindWayOut(facts).status.way().source, RecoverySource::kReplicas);
+  }
+
+  // Each way says what it costs; what is not known is not 0.
+  void allWaysAreOffered() {
+    LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0", "");
+    facts.snapshot_step = 35;
+    facts.checkpoint = agents::UsableCheckpoint{"/c/mini-step-30", 30};
+    const WayOut out = FindWayOut(facts);
+    const auto& ways = out.status.ways;
+    QCOMPARE(ways.size(), std::size_t{3});
+    QCOMPARE(ways[0].source, RecoverySource::kReplicas);
+    QCOMPARE(ways[0].step, std::int64_t{40});
+    QCOMPARE(ways[0].steps_lost, std::int64_t{0});
+    QVERIFY(ways[0].seconds && *ways[0].seconds == out.plan->summary.pause_estimate);
+    QVERIFY(ways[0].survival && !ways[0].survival->of_any_node());  // one GPU
+    QCOMPARE(ways[1].source, RecoverySource::kSnapshot);
+    QCOMPARE(ways[1].step, std::int64_t{35});
+    QCOMPARE(ways[1].steps_lost, std::int64_t{5});
+    QVERIFY(ways[1].checkpoint.empty() && !ways[1].seconds);
+    QCOMPARE(ways[2].source, RecoverySource::kCheckpoint);
+    QCOMPARE(ways[2].steps_lost, std::int64_t{10});
+    QCOMPARE(ways[2].checkpoint, std::string("/c/mini-step-30"));
+    QVERIFY(!ways[2].seconds);
+    for (const auto& way : ways) QVERIFY(way.devices == Devices("n0g0"));
+    // The newer of the last two comes first.
+    facts.checkpoint->step = 38;
+    QCOMPARE(FindWayOut(facts).status.ways[1].source, RecoverySource::kCheckpoint);
+  }
+
+  void theWantedWayComesFirst() {
+    LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "n0g0,n1g0", "");
+    facts.snapshot_step = 35;
+    facts.checkpoint = agents::UsableCheckpoint{"/c/mini-step-30", 30};
+    QVERIFY(FindWayOut(facts).by_itself);
+    facts.wanted = RecoverySource::kSnapshot;
+    WayOut out = FindWayOut(facts);
+    QCOMPARE(out.status.way().source, RecoverySource::kSnapshot);
+    QCOMPARE(out.status.loss, LossCase::kReplicasLive);  // nothing is missing all the same
+    QVERIFY(!out.by_itself && !out.loads_checkpoint());
+    QVERIFY(out.plan->summary.snapshot > 0 && out.plan->summary.storage == 0);
+    facts.wanted = RecoverySource::kCheckpoint;
+    out = FindWayOut(facts);
+    QVERIFY(out.loads_checkpoint());
+    QVERIFY(out.plan->summary.storage > 0);
+    // It is gone: the others stay in their order.
+    facts.checkpoint.reset();
+    QCOMPARE(FindWayOut(facts).status.way().source, RecoverySource::kReplicas);
+  }
+
+  // No steps are given up by themselves where all state is in memory and only room is missing.
+  void withoutRoomNoStepsAreGivenUp() {
+    LossFacts facts = Facts("dp=2 on n0g0,n1g0", "n1g0", "", "");
+    facts.snapshot_step = 35;
+    QVERIFY(!FindWayOut(facts).status.can_continue());
   }
 
   void withoutADeviceItWaits() {

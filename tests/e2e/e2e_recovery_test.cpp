@@ -76,6 +76,13 @@ class E2eRecoveryTest : public QObject {
     QVERIFY(decision["continue"]["devices"].size() == 2);
     QCOMPARE(decision["continue"]["lost_steps"].get<int>(), 0);
     QVERIFY(decision["left_seconds"].get<double>() > 500);
+    const Json choices = m_cluster->Ask({"txn", "decide", kJob})["decision"];
+    QCOMPARE(choices["ways"].size(), std::size_t{1});
+    QVERIFY(choices["ways"][0]["source"] == "replicas" && choices["ways"][0] == choices["continue"]);
+    QVERIFY(choices["awaited"] == Json({"n1g0"}));
+    const Outcome none = m_cluster->Run({"txn", "decide", kJob, "snapshot"});
+    QVERIFY2(none.code == 1 && none.errors.contains("cannot continue from a snapshot"),
+             none.Text());
     // What cannot run says what decides.
     const Outcome resume = m_cluster->Run({"job", "resume", kJob});
     QVERIFY2(resume.code == 1 && resume.errors.contains("txn decide nano continue"), resume.Text());

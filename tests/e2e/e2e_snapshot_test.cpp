@@ -117,7 +117,7 @@ class E2eSnapshotTest : public QObject {
     QCOMPARE(decision["snapshot_step"].get<std::int64_t>() + lost, m_cluster->Step(kJob));
     const Outcome status = m_cluster->Run({"status"});
     QVERIFY2(status.output.contains("from the snapshot of step"), status.Text());
-    QVERIFY(m_cluster->Run({"txn", "decide", kJob, "continue"}).code == 0);
+    QVERIFY(m_cluster->Run({"txn", "decide", kJob, "snapshot"}).code == 0);
     QVERIFY(continues(2, 2));
     everyStepIsInTheHistoryOnce();
   }

@@ -13,6 +13,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
+#include <QRadioButton>
 #include <QSpinBox>
 #include <QTableView>
 #include <QTest>
@@ -23,6 +24,7 @@
 
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/dialogs/typed_name_dialog.h"
 #include "ui/format.h"
 #include "ui/lessons/lesson_pane.h"
 #include "ui/models/draft.h"
@@ -283,7 +285,15 @@ void PanelUser::addPlanActs() {
   });
   add(15, "decide", [this] {
     const auto* decision = m_window.findChild<ui::DecisionPanel*>();
-    click(chance(70) ? decision->continueButton() : decision->waitButton());
+    const QList<QRadioButton*> rows = decision->rows();
+    if (!rows.isEmpty()) click(rows[below(static_cast<int>(rows.size()))]);
+    click(decision->actButton());
+    // What loses steps asks for the name of the job.
+    if (auto* ask = m_window.findChild<ui::TypedNameDialog*>()) {
+      if (chance(70)) ask->nameEdit()->setText(ask->name());
+      click(ask->actButton());
+      ask->reject();
+    }
   });
 }
 

@@ -90,9 +90,10 @@ void WatchedCommands::jobAct(const QString& job, ui::JobAct act, Done<void> done
   m_to.jobAct(job, act, std::move(done));
 }
 
-void WatchedCommands::decide(const QString& job, engine::LossChoice choice, Done<void> done) {
+void WatchedCommands::decide(const QString& job, const ui::LossDecision& decision,
+                             Done<void> done) {
   changes("decide");
-  m_to.decide(job, choice, std::move(done));
+  m_to.decide(job, decision, std::move(done));
 }
 
 void WatchedCommands::setOnFailure(const QString& job, engine::OnFailure onFailure,

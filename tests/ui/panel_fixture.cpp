@@ -87,11 +87,44 @@ engine::ClusterSnapshot PanelLost() {
   engine::DecisionStatus decision;
   decision.lost = {{1, 0}, {1, 1}, {1, 2}, {1, 3}};
   decision.reason = "n1 was lost";
+  decision.awaited = decision.lost;
   decision.seconds_left = 47.6;
-  decision.mesh = Shape(2, 2, 1);
-  decision.devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
-  decision.step_seconds = 0.62;
+  engine::RecoveryWay way;
+  way.mesh = Shape(2, 2, 1);
+  way.devices = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+  way.step = job.step;
+  way.seconds = 6.2;
+  way.step_seconds = 0.62;
+  way.survival = engine::Survival{0, 37LL << 20};
+  decision.ways = {way};
   job.decision = decision;
+  return cluster;
+}
+
+engine::ClusterSnapshot PanelLostState() {
+  auto cluster = PanelLost();
+  engine::JobStatus& job = cluster.jobs.front();
+  engine::DecisionStatus& decision = *job.decision;
+  decision.loss = engine::LossCase::kSnapshot;
+  decision.seconds_left.reset();
+  decision.missing = {"h.1.attn.qkv.weight [0:512,0:256]", "h.1.attn.qkv.bias [0:512]"};
+  decision.missing_bytes = 18LL << 20;
+  decision.missing_layers = {{1, 2}};
+  decision.missing_others = {"ln_f.weight"};
+  engine::RecoveryWay& snapshot = decision.ways.front();
+  snapshot.source = engine::RecoverySource::kSnapshot;
+  snapshot.moved_bytes = 26LL << 20;
+  snapshot.seconds.reset();
+  snapshot.step = job.step - 7;
+  snapshot.steps_lost = 7;
+  engine::RecoveryWay checkpoint = snapshot;
+  checkpoint.source = engine::RecoverySource::kCheckpoint;
+  checkpoint.checkpoint = "/srv/checkpoints/gpt-mini-step-1000";
+  checkpoint.step = job.step - 207;
+  checkpoint.steps_lost = 207;
+  checkpoint.survival.reset();
+  decision.ways.push_back(checkpoint);
+  job.snapshots = {{20, 0}, decision.ways[0].step, 52LL << 20, 2, 60, 0, 0.1, {}};
   return cluster;
 }
 

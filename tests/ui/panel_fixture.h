@@ -22,6 +22,8 @@ engine::ClusterSnapshot PanelMove(engine::TxnPhase phase, const std::vector<int>
 engine::ClusterSnapshot PanelGrown();
 /// PanelGrown after n1 was lost: the job asks how to continue.
 engine::ClusterSnapshot PanelLost();
+/// The same with two layers of which n1 had the only copy; a snapshot and a checkpoint are there.
+engine::ClusterSnapshot PanelLostState();
 std::vector<engine::Event> PanelEvents();
 std::vector<engine::HistoryEntry> PanelHistory();
 /// Seven minutes of them, with the pauses of PanelHistory and one by hand.

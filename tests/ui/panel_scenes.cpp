@@ -213,23 +213,23 @@ engine::ClusterSnapshot jobFailed() {
   return cluster;
 }
 
-/// PanelLost of which `loss` is true.
-engine::ClusterSnapshot lost(engine::LossCase loss) {
-  auto cluster = PanelLost();
-  engine::JobStatus& job = cluster.jobs.front();
-  auto& decision = *job.decision;
-  decision.loss = loss;
-  decision.missing = {"h.2.attn.qkv.weight [0:512,0:256]", "h.2.attn.qkv.bias [0:512]"};
-  decision.missing_bytes = 18LL << 20;
-  decision.seconds_left.reset();
-  if (loss == engine::LossCase::kSnapshot) {
-    decision.snapshot_step = job.step - 7;
-    decision.steps_lost = 7;
-    decision.moved_bytes = 26LL << 20;
-    job.snapshots = {{20, 0}, decision.snapshot_step, 52LL << 20, 2, 60, 0, 0.1, {}};
-  } else {
-    decision.devices.clear();
-  }
+/// PanelLostState without snapshot and checkpoint.
+engine::ClusterSnapshot lostForGood() {
+  auto cluster = PanelLostState();
+  engine::DecisionStatus& decision = *cluster.jobs.front().decision;
+  decision.loss = engine::LossCase::kCheckpointOnly;
+  decision.ways.clear();
+  decision.why_not =
+      "18.0 MiB of its state have no live copy, and there is no snapshot and no checkpoint";
+  return cluster;
+}
+/// PanelLostState after n1 is back without its memory.
+engine::ClusterSnapshot backEmpty() {
+  auto cluster = PanelLostState();
+  cluster.nodes[1].state = engine::NodeState::kAlive;
+  cluster.nodes[1].last_seen = 0.4;
+  cluster.jobs.front().decision->awaited.clear();
+  cluster.jobs.front().decision->reason = "n1g0 no longer holds the state";
   return cluster;
 }
 
@@ -293,11 +293,9 @@ void addMesh(std::vector<Scene>* scenes) {
   add(windowScene("mesh-lost-node", kArmed, PanelLost, [](Play& p) {
     p.window().meshView()->setSelection({{1, 0}});
   }));
-  add(windowScene(
-      "mesh-lost-steps", kArmed, [] { return lost(engine::LossCase::kSnapshot); }, [](Play&) {}));
-  add(windowScene(
-      "mesh-lost-state", kArmed, [] { return lost(engine::LossCase::kCheckpointOnly); },
-      [](Play&) {}));
+  add(windowScene("mesh-lost-steps", kArmed, PanelLostState, [](Play&) {}));
+  add(windowScene("mesh-lost-state", kArmed, lostForGood, [](Play&) {}));
+  add(windowScene("mesh-lost-empty", kArmed, backEmpty, [](Play&) {}));
   add(windowScene("mesh-job-failed", {}, jobFailed, [](Play&) {}));
   add(windowScene("mesh-stale", {}, live, [](Play& p) { p.lose(); }));
   add(windowScene("mesh-unrecorded", kArmed, live, [](Play& p) {
@@ -373,12 +371,10 @@ void addViews(std::vector<Scene>* scenes) {
     p.showPast();
     QTest::qWait(100);
   }));
-  add(windowScene(
-      "tensors-lost", kArmed, [] { return lost(engine::LossCase::kCheckpointOnly); },
-      [](Play& p) {
-        p.trigger("view.tensors");
-        QTest::qWait(100);
-      }));
+  add(windowScene("tensors-lost", kArmed, lostForGood, [](Play& p) {
+    p.trigger("view.tensors");
+    QTest::qWait(100);
+  }));
   add(windowScene("links-empty", {}, PanelCluster, [](Play& p) { p.trigger("view.links"); }));
   add(windowScene("links-draft", kArmed, PanelCluster, [](Play& p) {
     p.trigger("view.links");

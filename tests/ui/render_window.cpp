@@ -318,22 +318,10 @@ void renderAll(const char* suffix) {
     auto panel = open(kLive, test::PanelLost());
     panel->window->meshView()->setSelection({{1, 0}});
     save(*panel, name("lost-node"));
-    auto cluster = test::PanelLost();
-    auto& decision = *cluster.jobs.front().decision;
-    decision.loss = engine::LossCase::kSnapshot;
-    decision.missing = {"h.2.attn.qkv.weight [0:512,0:256]", "h.2.attn.qkv.bias [0:512]",
-                        "h.2.mlp.fc1.weight [0:1024,0:256]"};
-    decision.missing_bytes = 18LL << 20;
-    decision.snapshot_step = cluster.jobs.front().step - 7;
-    decision.steps_lost = 7;
-    decision.moved_bytes = 26LL << 20;
-    decision.seconds_left.reset();
-    cluster.jobs.front().snapshots = {{20, 0}, decision.snapshot_step, 52LL << 20, 2, 60, 0, 0.1,
-                                      {}};
+    auto cluster = test::PanelLostState();
     panel->setSnapshot(cluster);
     save(*panel, name("lost-steps"));
-    decision.loss = engine::LossCase::kCheckpointOnly;
-    decision.devices.clear();
+    cluster.jobs.front().decision->ways.clear();
     panel->setSnapshot(cluster);
     save(*panel, name("lost-state"));
   }

@@ -170,8 +170,8 @@ void SpyCommands::jobAct(const QString&, ui::JobAct act, Done<void> done) {
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
 }
 
-void SpyCommands::decide(const QString&, engine::LossChoice choice, Done<void> done) {
-  decided.push_back(choice);
+void SpyCommands::decide(const QString&, const ui::LossDecision& decision, Done<void> done) {
+  decided.push_back(decision);
   QTimer::singleShot(0, this, [done = std::move(done)] { done(OkStatus()); });
 }
 

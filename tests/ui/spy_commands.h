@@ -35,7 +35,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   void startJob(const ui::StartRequest& request, Done<void> done) override;
   void proposeStart(const ui::StartRequest& request, Done<engine::Proposal> done) override;
   void jobAct(const QString& job, ui::JobAct act, Done<void> done) override;
-  void decide(const QString& job, engine::LossChoice choice, Done<void> done) override;
+  void decide(const QString& job, const ui::LossDecision& decision, Done<void> done) override;
   void setOnFailure(const QString& job, engine::OnFailure onFailure, Done<void> done) override;
   void saveCheckpoint(const QString& job, const QString& folder, Done<void> done) override;
   void setSnapshots(const QString& job, engine::SnapshotEvery every, Done<void> done) override;
@@ -88,7 +88,7 @@ class SpyCommands : public QObject, public ui::ClusterCommands {
   std::vector<ui::StartRequest> started;
   std::vector<ui::StartRequest> proposedStarts;
   std::vector<std::pair<QString, ui::OperateAct>> operated;  // panel, act
-  std::vector<engine::LossChoice> decided;
+  std::vector<ui::LossDecision> decided;
   std::vector<engine::OnFailure> onFailures;
   std::vector<engine::SnapshotEvery> snapshots;
   std::vector<QString> checkpoints;  // folders

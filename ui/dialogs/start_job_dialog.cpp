@@ -447,6 +447,20 @@ void StartJobDialog::refreshBottom() {
   m_command->button()->setEnabled(isComplete);
 }
 
+void StartJobDialog::suggest(const engine::JobStatus& job) {
+  const auto fill = [this](const QString& key, const QString& value) {
+    field(key)->setValue(value);
+    emit field(key)->edited();
+  };
+  const QString model = QString::fromStdString(job.model);
+  if (job.command.empty() && StartForm::modelsOf(m_model.snapshot()).contains(model)) {
+    fill(StartQuestions::kModel, model);
+    fill(start_field::kBatch, QString::number(job.global_batch));
+    if (job.max_steps > 0) fill(start_field::kSteps, QString::number(job.max_steps));
+  }
+  fill(start_field::kName, QString::fromStdString(job.name));
+}
+
 QString StartJobDialog::whyText() const { return m_why->text(); }
 
 void StartJobDialog::start() {

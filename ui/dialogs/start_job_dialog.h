@@ -38,6 +38,9 @@ class StartJobDialog : public Dialog {
   StartJobDialog(ClusterModel& model, MoveControl& control, ClusterCommands& commands,
                  const QString& cluster, QWidget* parent = nullptr);
 
+  /// Fills in the name and, of a built-in model, model, batch and number of steps.
+  void suggest(const engine::JobStatus& job);
+
   SegmentedSwitch* programs() const { return m_questions->programs(); }
   /// The field of a key of StartForm, of "model" or of "kind".
   LabelledField* field(const QString& key) const { return m_questions->field(key); }

@@ -273,9 +273,9 @@ void MoveControl::startJob(const StartRequest& request, ClusterCommands::Done<vo
   m_commands.startJob(request, std::move(done));
 }
 
-void MoveControl::decide(engine::LossChoice choice) {
+void MoveControl::decide(const LossDecision& decision) {
   if (!lockReason().isEmpty() || m_draft.job().isEmpty()) return;
-  m_commands.decide(m_draft.job(), choice, reportRefusal());
+  m_commands.decide(m_draft.job(), decision, reportRefusal());
 }
 
 void MoveControl::setOnFailure(engine::OnFailure onFailure) {

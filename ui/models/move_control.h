@@ -90,7 +90,7 @@ class MoveControl : public QObject {
   /// Starts a job. `done` is called at once if lockReason() is not empty.
   void startJob(const StartRequest& request, ClusterCommands::Done<void> done);
   /// Decides about the lost GPUs of the job.
-  void decide(engine::LossChoice choice);
+  void decide(const LossDecision& decision);
   void setOnFailure(engine::OnFailure onFailure);
   void setSnapshots(engine::SnapshotEvery every);
   /// The snapshot of the cluster shows its progress, an event the result.

@@ -5,8 +5,13 @@
 /// The card below the canvas while a job lacks GPUs: what was lost, what is left, what each choice
 /// costs, and what happens by itself.
 
+#include <QList>
 #include <QWidget>
+#include <array>
+#include <cstdint>
+#include <optional>
 
+#include "ui/commands.h"
 #include "ui/models/cluster_model.h"
 #include "ui/models/move_control.h"
 
@@ -14,8 +19,11 @@ class QComboBox;
 class QGridLayout;
 class QLabel;
 class QPushButton;
+class QRadioButton;
 
 namespace tessera::ui {
+
+class ButtonRow;
 
 class DecisionPanel : public QWidget {
   Q_OBJECT
@@ -23,33 +31,66 @@ class DecisionPanel : public QWidget {
  public:
   DecisionPanel(ClusterModel& model, MoveControl& control, QWidget* parent = nullptr);
 
+  /// Whether this panel can start nodes that have ended: of a cluster on this machine.
+  void setStartsNodes(bool can);
+
   QString headline() const;
   QString sentence() const;
-  /// When the job continues by itself; may be empty.
+  /// What happens without a choice.
   QString countdown() const;
   /// The rows of the choices, each as one text.
   QStringList choices() const;
-  QPushButton* continueButton() const { return m_continue; }
-  QPushButton* waitButton() const { return m_wait; }
+  /// The same as buttons.
+  QList<QRadioButton*> rows() const;
+  QPushButton* actButton() const { return m_act; }
+  QPushButton* startNodesButton() const { return m_startNodes; }
+  QPushButton* startOverButton() const { return m_startOver; }
+  QPushButton* stopButton() const { return m_stop; }
   QComboBox* laterBox() const { return m_later; }
+
+ signals:
+  /// The job is to lose steps: its name has to be typed first.
+  void goBackRequested(const tessera::engine::RecoveryWay& way);
+  void startNodesRequested(const QList<qint32>& nodes);
+  void startOverRequested();
+  void stopRequested();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  /// One way for each source, and waiting.
+  static constexpr std::size_t kMostRows = 4;
   struct Row {
-    QLabel *name, *mesh, *cost, *remark;
+    QRadioButton* name;
+    QLabel *mesh, *cost, *remark;
+    LossDecision choice = {};
   };
   Row addRow(QGridLayout& grid, int row);
+  void layOut(QGridLayout* grid);
   void refresh();
+  void showLoss(const engine::JobStatus& job);
   void showChoices(const engine::JobStatus& job);
+  void showWay(Row& row, const engine::RecoveryWay& way, const engine::JobStatus& job);
+  void showWait(Row& row, const engine::JobStatus& job);
   void refreshButtons();
+  void act();
+  /// The row that is chosen in the card; null without any.
+  const Row* selected() const;
+  /// The way of a row; null for waiting.
+  static const engine::RecoveryWay* wayOf(const Row& row, const engine::DecisionStatus& decision);
 
   ClusterModel& m_model;
   MoveControl& m_control;
+  bool m_startsNodes = false;
   QLabel *m_headline, *m_countdown, *m_sentence;
-  Row m_goOn, m_stay;
-  QPushButton *m_continue, *m_wait;
+  std::array<Row, kMostRows> m_rows{};
+  std::size_t m_shown = 0;  // of the rows
+  /// What the user has marked; nothing: the row of what happens by itself is marked.
+  std::optional<LossDecision> m_marked;
+  std::string m_loss;  // for which it was marked
+  ButtonRow* m_buttons;
+  QPushButton *m_startNodes, *m_startOver, *m_stop, *m_act;
   QComboBox* m_later;
 };
 
