@@ -5438,16 +5438,24 @@
         <translation>Auf %1 warten</translation>
     </message>
     <message>
-        <source>Go back to step %1…</source>
-        <translation>Zurück zu Schritt %1…</translation>
-    </message>
-    <message>
         <source>Start %1</source>
         <translation>%1 starten</translation>
     </message>
     <message>
         <source>The GPUs of the node are empty then.</source>
         <translation>Die GPUs des Knotens sind dann leer.</translation>
+    </message>
+    <message>
+        <source>Wait</source>
+        <translation>Warten</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>Fortfahren</translation>
+    </message>
+    <message>
+        <source>Go back…</source>
+        <translation>Zurückgehen…</translation>
     </message>
 </context>
 <context>

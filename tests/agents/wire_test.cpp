@@ -132,10 +132,41 @@ class Any {
       job.finished = Flip();
       job.started = Seconds();
       job.owner = Text();
+      if (Flip()) job.decision = Decision();
       snapshot.jobs.push_back(job);
     }
     if (Flip()) snapshot.transaction = Txn();
     return snapshot;
+  }
+  engine::DecisionStatus Decision() {
+    engine::DecisionStatus decision;
+    decision.loss = OneOf(engine::LossCase::kCheckpointOnly);
+    decision.lost = Devices();
+    decision.reason = Text();
+    if (Flip()) decision.chosen = OneOf(engine::LossChoice::kWait);
+    if (Flip()) decision.seconds_left = Seconds();
+    for (std::uint64_t n = Below(4); n > 0; --n) {
+      engine::RecoveryWay way;
+      way.source = OneOf(engine::RecoverySource::kCheckpoint);
+      way.mesh = Mesh();
+      way.devices = Devices();
+      way.options = Options();
+      way.moved_bytes = Count();
+      if (Flip()) way.seconds = Seconds();
+      if (Flip()) way.step_seconds = Seconds();
+      if (Flip()) way.survival = engine::Survival{Device().node, Count()};
+      way.step = Count();
+      way.steps_lost = Count();
+      way.checkpoint = Text();
+      decision.ways.push_back(way);
+    }
+    decision.why_not = Text();
+    decision.awaited = Devices();
+    decision.missing = {Text(), Text()};
+    decision.missing_bytes = Count();
+    decision.missing_layers = {{Count(), Count()}};
+    decision.missing_others = {Text()};
+    return decision;
   }
   engine::Event Event() {
     engine::Event event{Count(), Real(), OneOf(engine::Severity::kError), Text(), Text()};

@@ -26,7 +26,10 @@ void forEachText(Snapshot& snapshot, const Act& act) {
       act(*text);
   for (auto& job : snapshot.jobs) {
     for (auto* text : {&job.model, &job.reason}) act(*text);
-    if (job.decision) act(job.decision->reason);
+    if (!job.decision) continue;
+    for (auto* text : {&job.decision->reason, &job.decision->why_not}) act(*text);
+    for (auto* texts : {&job.decision->missing, &job.decision->missing_others})
+      for (auto& text : *texts) act(text);
   }
   if (snapshot.transaction) act(snapshot.transaction->reason);
 }

@@ -23,6 +23,10 @@
 namespace tessera::ui {
 namespace {
 
+constexpr int kWide = 780;          // of a card whose rows have one line
+constexpr int kRemarkWidth = 1020;  // of a card with room for remarks
+constexpr int kCostIndent = 24;     // below a name
+
 const engine::DecisionStatus* decisionOf(const ClusterModel& model) {
   if (model.link() != LinkState::Connected || model.job() == nullptr) return nullptr;
   return model.job()->decision ? &*model.job()->decision : nullptr;
@@ -79,6 +83,8 @@ DecisionPanel::DecisionPanel(ClusterModel& model, MoveControl& control, QWidget*
       m_headline(new QLabel(this)),
       m_countdown(new QLabel(this)),
       m_sentence(new QLabel(this)),
+      m_grid(new QGridLayout),
+      m_bottom(new QBoxLayout(QBoxLayout::LeftToRight)),
       m_buttons(new ButtonRow(10, this)),
       m_startNodes(new QPushButton(this)),
       m_startOver(new QPushButton(tr("Start over…"), this)),
@@ -103,9 +109,8 @@ DecisionPanel::DecisionPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_later->addItem(tr("continue with what is left"), static_cast<int>(engine::OnFailure::kShrink));
   m_later->addItem(tr("wait"), static_cast<int>(engine::OnFailure::kWait));
 
-  auto* grid = new QGridLayout;
-  for (std::size_t i = 0; i < m_rows.size(); ++i) m_rows[i] = addRow(*grid, static_cast<int>(i));
-  layOut(grid);
+  for (std::size_t i = 0; i < m_rows.size(); ++i) m_rows[i] = makeRow(i);
+  layOut();
   hide();
 
   connect(&m_model, &ClusterModel::changed, this, &DecisionPanel::refresh);
@@ -124,32 +129,39 @@ DecisionPanel::DecisionPanel(ClusterModel& model, MoveControl& control, QWidget*
   });
 }
 
-void DecisionPanel::layOut(QGridLayout* grid) {
+void DecisionPanel::layOut() {
   auto* top = new QHBoxLayout;
   top->addWidget(m_headline, 1);
   top->addWidget(m_countdown, 0, Qt::AlignTop);
-  grid->setContentsMargins(0, 4, 0, 4);
-  grid->setHorizontalSpacing(26);
-  grid->setVerticalSpacing(5);
-  grid->setColumnStretch(2, 1);
-  auto* later = new QLabel(tr("At later losses:"), this);
-  setRole(later, QStringLiteral("hint"));
-  later->setBuddy(m_later);
-  m_buttons->add(later);
-  m_buttons->add(m_later);
+  m_grid->setContentsMargins(0, 4, 0, 4);
+  m_grid->setHorizontalSpacing(26);
+  m_grid->setVerticalSpacing(3);
+  m_grid->setColumnStretch(2, 1);
+  auto* label = new QLabel(tr("At later losses:"), this);
+  setRole(label, QStringLiteral("hint"));
+  label->setBuddy(m_later);
+  auto* later = new QHBoxLayout;
+  later->setSpacing(10);
+  later->addWidget(label);
+  later->addWidget(m_later);
+  later->addStretch();
   m_buttons->addStretch();
   for (QPushButton* button : {m_startNodes, m_startOver, m_stop, m_act}) m_buttons->add(button);
+  m_bottom->setSpacing(6);
+  m_bottom->addLayout(later);
+  m_bottom->addWidget(m_buttons, 1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(18, 11, 18, 11);
   column->setSpacing(5);
   column->addLayout(top);
   column->addWidget(m_sentence);
-  column->addLayout(grid);
-  column->addWidget(m_buttons);
+  column->addLayout(m_grid);
+  column->addLayout(m_bottom);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  arrange();
 }
 
-DecisionPanel::Row DecisionPanel::addRow(QGridLayout& grid, int row) {
+DecisionPanel::Row DecisionPanel::makeRow(std::size_t index) {
   Row parts{new QRadioButton(this), new QLabel(this), new QLabel(this), new QLabel(this)};
   setRole(parts.cost, QStringLiteral("hint"));
   setRole(parts.remark, QStringLiteral("caption"));
@@ -157,16 +169,36 @@ DecisionPanel::Row DecisionPanel::addRow(QGridLayout& grid, int row) {
   bold.setWeight(QFont::DemiBold);
   parts.name->setFont(bold);
   parts.cost->setWordWrap(true);
-  grid.addWidget(parts.name, row, 0);
-  grid.addWidget(parts.mesh, row, 1);
-  grid.addWidget(parts.cost, row, 2);
-  grid.addWidget(parts.remark, row, 3, Qt::AlignRight);
   // By the user: refresh() marks with setChecked().
-  connect(parts.name, &QRadioButton::clicked, this, [this, index = static_cast<std::size_t>(row)] {
+  connect(parts.name, &QRadioButton::clicked, this, [this, index] {
     m_marked = m_rows[index].choice;
     refreshButtons();
   });
   return parts;
+}
+
+void DecisionPanel::arrange() {
+  const bool isWide = width() >= kWide;
+  if (m_isWide == isWide) return;
+  m_isWide = isWide;
+  for (std::size_t i = 0; i < m_rows.size(); ++i) {
+    const Row& row = m_rows[i];
+    const int line = 2 * static_cast<int>(i);
+    for (QWidget* part : {static_cast<QWidget*>(row.name), static_cast<QWidget*>(row.mesh),
+                          static_cast<QWidget*>(row.cost), static_cast<QWidget*>(row.remark)}) {
+      m_grid->removeWidget(part);
+    }
+    m_grid->addWidget(row.name, line, 0);
+    m_grid->addWidget(row.mesh, line, 1);
+    if (isWide) {
+      m_grid->addWidget(row.cost, line, 2);
+      m_grid->addWidget(row.remark, line, 3, Qt::AlignRight);
+    } else {
+      m_grid->addWidget(row.cost, line + 1, 0, 1, 3);
+    }
+    row.cost->setIndent(isWide ? 0 : kCostIndent);
+  }
+  m_bottom->setDirection(isWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
 
 void DecisionPanel::setStartsNodes(bool can) {
@@ -255,18 +287,32 @@ void DecisionPanel::showChoices(const engine::JobStatus& job) {
   bool isMarked = false;
   for (std::size_t i = 0; i < m_rows.size(); ++i) {
     const Row& row = m_rows[i];
-    const bool isShown = i < m_shown;
-    for (QWidget* part : {static_cast<QWidget*>(row.name), static_cast<QWidget*>(row.mesh),
-                          static_cast<QWidget*>(row.cost), static_cast<QWidget*>(row.remark)}) {
-      part->setVisible(isShown);
-    }
-    if (!isShown || isMarked) continue;
+    if (i >= m_shown || isMarked) continue;
     // Without a mark of the user: what happens by itself.
     isMarked = m_marked ? row.choice == *m_marked
                         : !waits || row.choice.choice == engine::LossChoice::kWait;
     if (isMarked) row.name->setChecked(true);
   }
   if (!isMarked && m_shown > 0) m_rows[0].name->setChecked(true);
+  showRows();
+}
+
+void DecisionPanel::showRows() {
+  for (std::size_t i = 0; i < m_rows.size(); ++i) {
+    const Row& row = m_rows[i];
+    const bool isShown = i < m_shown;
+    for (QWidget* part : {static_cast<QWidget*>(row.name), static_cast<QWidget*>(row.mesh),
+                          static_cast<QWidget*>(row.cost)}) {
+      part->setVisible(isShown);
+    }
+    row.remark->setVisible(isShown && width() >= kRemarkWidth);
+  }
+}
+
+void DecisionPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  arrange();
+  showRows();
 }
 
 void DecisionPanel::showWay(Row& row, const engine::RecoveryWay& way,
@@ -278,7 +324,6 @@ void DecisionPanel::showWay(Row& row, const engine::RecoveryWay& way,
                         ? tr("Continue with %1").arg(format::gpus(std::ssize(way.devices)))
                     : way.source == kSnapshot ? tr("Snapshot of step %1").arg(step)
                                               : tr("Checkpoint of step %1").arg(step));
-  row.name->setToolTip(QString::fromStdString(way.checkpoint));
   row.mesh->setText(format::shape(way.mesh));
   const QString moved = format::bytes(way.moved_bytes);
   const QString replicas = !way.survival                 ? format::unknown()
@@ -297,6 +342,10 @@ void DecisionPanel::showWay(Row& row, const engine::RecoveryWay& way,
     if (job.step_seconds) speed = tr("%1, was %2").arg(speed, format::seconds(*job.step_seconds));
   }
   row.remark->setText(speed);
+  const QString path = QString::fromStdString(way.checkpoint);
+  QStringList tips{path, speed};
+  tips.removeAll(QString());
+  row.name->setToolTip(tips.join(u'\n'));
   row.name->setAccessibleDescription(row.cost->text());
 }
 
@@ -349,10 +398,10 @@ void DecisionPanel::refreshButtons() {
   m_act->setVisible(row != nullptr);
   if (row != nullptr) {
     const engine::RecoveryWay* way = wayOf(*row, *decision);
-    m_act->setText(way == nullptr ? row->name->text()
-                   : way->steps_lost == 0
-                       ? row->name->text()
-                       : tr("Go back to step %1…").arg(format::count(way->step)));
+    m_act->setText(way == nullptr         ? tr("Wait")
+                   : way->steps_lost == 0 ? tr("Continue")
+                                          : tr("Go back…"));
+    m_act->setAccessibleName(m_act->text() + QStringLiteral(": ") + row->name->text());
     // What happens already needs no button.
     const bool happens = decision->chosen == row->choice.choice &&
                          (way == nullptr || way->source == decision->way().source);

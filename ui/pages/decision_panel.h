@@ -15,6 +15,7 @@
 #include "ui/models/cluster_model.h"
 #include "ui/models/move_control.h"
 
+class QBoxLayout;
 class QComboBox;
 class QGridLayout;
 class QLabel;
@@ -57,6 +58,7 @@ class DecisionPanel : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   /// One way for each source, and waiting.
@@ -66,8 +68,11 @@ class DecisionPanel : public QWidget {
     QLabel *mesh, *cost, *remark;
     LossDecision choice = {};
   };
-  Row addRow(QGridLayout& grid, int row);
-  void layOut(QGridLayout* grid);
+  Row makeRow(std::size_t index);
+  void layOut();
+  /// Gives a narrow card a line of its own for each cost, and for the buttons.
+  void arrange();
+  void showRows();
   void refresh();
   void showLoss(const engine::JobStatus& job);
   void showChoices(const engine::JobStatus& job);
@@ -89,7 +94,10 @@ class DecisionPanel : public QWidget {
   /// What the user has marked; nothing: the row of what happens by itself is marked.
   std::optional<LossDecision> m_marked;
   std::string m_loss;  // for which it was marked
+  QGridLayout* m_grid;
+  QBoxLayout* m_bottom;
   ButtonRow* m_buttons;
+  std::optional<bool> m_isWide;  // as arranged
   QPushButton *m_startNodes, *m_startOver, *m_stop, *m_act;
   QComboBox* m_later;
 };
