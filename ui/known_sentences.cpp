@@ -33,6 +33,8 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "the cluster goes down on request"),
       QT_TRANSLATE_NOOP("Sentences", "cluster '%1' was stopped on request (%2)"),
       QT_TRANSLATE_NOOP("Sentences", "already committed"),
+      QT_TRANSLATE_NOOP("Sentences", "the cluster at %1 was stopped"),
+      QT_TRANSLATE_NOOP("Sentences", "the cluster at %1 was stopped by %2"),
       QT_TRANSLATE_NOOP("Sentences", "%1 operates the cluster"),
       QT_TRANSLATE_NOOP("Sentences", "%1 operates the cluster instead of %2"),
       QT_TRANSLATE_NOOP("Sentences", "%1 no longer operates the cluster"),

@@ -2536,6 +2536,14 @@
         <source>job &apos;%1&apos; cannot continue from a checkpoint: there is none that can be used</source>
         <translation>Job „%1“ kann nicht von einem Checkpoint weiterlaufen: Es gibt keinen brauchbaren</translation>
     </message>
+    <message>
+        <source>the cluster at %1 was stopped</source>
+        <translation>der Cluster unter %1 wurde beendet</translation>
+    </message>
+    <message>
+        <source>the cluster at %1 was stopped by %2</source>
+        <translation>der Cluster unter %1 wurde von %2 beendet</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
