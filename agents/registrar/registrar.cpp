@@ -532,10 +532,23 @@ void Registrar::OnNode(const std::string& identity, const wire::FromNode& m) {
 
 // ---- requests that concern several parts
 
+// A job that has no rows yet is the latest of its name all the same.
+wire::Request Registrar::OfLatestJob(wire::Request request) const {
+  const auto name = [&](auto& body) {
+    const Job* const job =
+        body.has_origin() || body.all_of_name() ? nullptr : jobs_.Find(body.job());
+    if (job != nullptr) body.set_origin(static_cast<std::int64_t>(job->start));
+  };
+  if (request.has_history()) name(*request.mutable_history());
+  if (request.has_samples()) name(*request.mutable_samples());
+  return request;
+}
+
 void Registrar::OnHistory(const wire::Request& request, const ReplyPtr& reply) {
   steps_.Flush();
   ComputeWith(
-      world_, [this, request] { return AnswerFromHistory(world_.reader, request); },
+      world_,
+      [this, request = OfLatestJob(request)] { return AnswerFromHistory(world_.reader, request); },
       [reply](Result<wire::Reply> answer) {
         if (!answer) return reply->Fail(answer.error());
         reply->Done(std::move(*answer));

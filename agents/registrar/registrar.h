@@ -112,6 +112,7 @@ class Registrar {
   Status ContinueHistory();
 
   // ---- requests
+  wire::Request OfLatestJob(wire::Request request) const;
   void OnHistory(const wire::Request& request, const ReplyPtr& reply);
   void OnJobRequest(const wire::JobRequest& request, const ReplyPtr& reply);
   void OnForgetSetAside(const std::string& name, const ReplyPtr& reply);

@@ -148,6 +148,7 @@ engine::NodeStatus Registrar::StatusOf(const Node& node) const {
 engine::JobStatus Registrar::StatusOf(const Job& job) const {
   engine::JobStatus row;
   row.name = job.name;
+  row.origin = static_cast<std::int64_t>(job.start);
   row.model = job.settings.program ? job.settings.program->title : job.settings.model.name;
   row.state = job.state;
   row.on_failure = job.on_failure;

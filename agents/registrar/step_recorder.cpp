@@ -93,6 +93,7 @@ void StepRecorder::Add(Job& job, const wire::StepReport& m) {
   }
   engine::Sample sample;
   sample.job = m.job();
+  sample.origin = static_cast<std::int64_t>(job.start);
   sample.step = m.step();
   sample.loss = m.loss();
   sample.grad_norm = std::sqrt(m.norm2());

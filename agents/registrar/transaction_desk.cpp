@@ -180,6 +180,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   engine::HistoryEntry entry;
   entry.id = id;
   entry.job = job.name;
+  entry.origin = static_cast<std::int64_t>(job.start);
   entry.from = ToString(job.layout.mesh());
   entry.to = ToString(planned.to.mesh());
   entry.started = world_.wall_clock();

@@ -326,6 +326,7 @@ engine::HistoryEntry TransactionDesk::RecordOf(const TxnRow& row, const Job& job
   if (known && *known) entry = **known;
   entry.id = row.id;
   entry.job = job.name;
+  entry.origin = static_cast<std::int64_t>(job.start);
   if (!known || !*known) {
     entry.to = ToString(row.to.mesh());
     entry.started = row.started;

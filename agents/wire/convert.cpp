@@ -518,6 +518,7 @@ struct Fields<wire::JobInfo> {
     TESSERA_FIELD(Any, finished);
     TESSERA_FIELD(Amount, started);
     TESSERA_FIELD(Any, owner);
+    TESSERA_FIELD(NotNegative, origin);
     return OkStatus();
   }
 };
@@ -670,6 +671,7 @@ struct Fields<wire::SampleInfo> {
     TESSERA_FIELD(Any, tokens_per_second);
     TESSERA_FIELD(Finite, time);
     TESSERA_FIELD(Any, sequence);
+    TESSERA_FIELD(NotNegative, origin);
     return CopyMetrics(v.metrics, m);
   }
 };
@@ -813,6 +815,7 @@ struct Fields<wire::HistoryInfo> {
     TESSERA_MESSAGE(in_rounds);
     TESSERA_FIELD(NotNegative, gradients_planned);
     TESSERA_FIELD(NotNegative, gradients_moved);
+    TESSERA_FIELD(NotNegative, origin);
     return OkStatus();
   }
 };

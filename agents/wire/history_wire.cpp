@@ -40,6 +40,8 @@ void Encode(const engine::TransactionQuery& query, wire::HistoryRequest* out) {
   if (query.id) out->set_transaction(*query.id);
   if (query.before) out->set_before(*query.before);
   Encode(query.time, out->mutable_time());
+  if (query.origin) out->set_origin(*query.origin);
+  out->set_all_of_name(query.all_of_name);
 }
 
 Result<engine::TransactionQuery> Decode(const wire::HistoryRequest& in) {
@@ -49,6 +51,8 @@ Result<engine::TransactionQuery> Decode(const wire::HistoryRequest& in) {
   if (in.has_transaction()) query.id = in.transaction();
   if (in.has_before()) query.before = in.before();
   TESSERA_TRY(query.time, Decode(in.time()));
+  if (in.has_origin()) query.origin = in.origin();
+  query.all_of_name = in.all_of_name();
   return query;
 }
 
@@ -87,6 +91,8 @@ void Encode(const engine::SampleQuery& query, wire::SamplesRequest* out) {
   Encode(query.time, out->mutable_time());
   out->set_after_sequence(query.after);
   out->set_newest(query.newest);
+  if (query.origin) out->set_origin(*query.origin);
+  out->set_all_of_name(query.all_of_name);
 }
 
 Result<engine::SampleQuery> Decode(const wire::SamplesRequest& in) {
@@ -97,6 +103,8 @@ Result<engine::SampleQuery> Decode(const wire::SamplesRequest& in) {
   query.limit = Limited(in.limit());
   TESSERA_TRY(query.time, Decode(in.time()));
   query.newest = in.newest();
+  if (in.has_origin()) query.origin = in.origin();
+  query.all_of_name = in.all_of_name();
   return query;
 }
 

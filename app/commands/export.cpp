@@ -24,6 +24,7 @@ struct Choice {
   bool transactions = false, events = false, samples = false;
   bool csv = true;
   std::string job;
+  bool earlier = false;
   engine::TimeRange time;
   std::string path;
   bool force = false;
@@ -34,6 +35,7 @@ Result<Choice> chooseRows(const Invocation& call) {
   Choice choice;
   choice.job = arguments.valueOr("job", "");
   if (!choice.job.empty()) TESSERA_RETURN_IF_ERROR(checkName("job", choice.job));
+  choice.earlier = arguments.has("earlier");
   TESSERA_TRY(choice.time, parseRange(arguments, wallClock()));
   choice.path = arguments.valueOr("output", "");
   choice.force = arguments.has("force");
@@ -85,6 +87,7 @@ Status writeAll(const Past& past, const Choice& choice, OutputFile& output, std:
   if (choice.transactions) {
     engine::TransactionQuery query;
     query.job = choice.job;
+    query.all_of_name = choice.earlier;
     TESSERA_RETURN_IF_ERROR(writeRows<engine::HistoryEntry>(
         past, choice, output, rows, query, "transaction", engine::CsvHeadOfTransactions()));
   }
@@ -97,6 +100,7 @@ Status writeAll(const Past& past, const Choice& choice, OutputFile& output, std:
   if (choice.samples) {
     engine::SampleQuery query;
     query.job = choice.job;
+    query.all_of_name = choice.earlier;
     // The head of a CSV file needs them before the first row.
     std::set<std::string> metrics;
     if (choice.csv) {
@@ -145,6 +149,7 @@ Command exportCommand() {
                     .fallback = "by the name of FILE, else csv",
                     .choices = {"csv", "json"}},
                    {.name = "job", .value = "JOB", .help = "write only rows of this job"},
+                   earlierOption("with --job: also rows of earlier jobs of this name"),
                    fromTimeOption(),
                    toTimeOption(),
                    outputOption("file to write; it appears when it is complete", "standard output"),
@@ -152,6 +157,8 @@ Command exportCommand() {
                    quietOption()},
        .notes = {"Samples are those of the steps that count: steps that were undone are left "
                  "out.",
+                 "Jobs that had one name differ in 'job_started'. Events have no such column: "
+                 "those of all jobs of a name are written.",
                  "What a program reports with job.log(NAME=...) is a column 'metrics.NAME' in "
                  "CSV, and a member of 'metrics' in JSON."},
        .examples = {"tesseractl export --output history.csv",

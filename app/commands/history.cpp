@@ -150,6 +150,7 @@ int runHistory(const Invocation& call) {
     if (const Status known = past.checkJob(job); !known) return failed(known.error());
   engine::TransactionQuery query;
   query.job = job;
+  query.all_of_name = call.arguments.has("earlier");
   query.time = range;
   query.limit = limit;
   TESSERA_OR_FAILED(const auto entries, past.ask(query));
@@ -165,7 +166,8 @@ int runHistory(const Invocation& call) {
     return kDone;
   }
   if (entries.empty()) {
-    fmt::print("no transactions on record\n");
+    fmt::print("no transactions {}on record\n",
+               job.empty() || query.all_of_name ? "" : "of the latest job of that name ");
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -196,6 +198,7 @@ Command historyCommand() {
                   "digests",
                   false}},
        .options = {{.name = "job", .value = "JOB", .help = "list only this job's"},
+                   earlierOption("with --job: also those of earlier jobs of this name"),
                    limitOption("list at most N", "100"),
                    fromTimeOption(),
                    toTimeOption(),

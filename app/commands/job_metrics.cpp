@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "app/commands/command.h"
 #include "app/commands/json.h"
@@ -22,10 +24,25 @@ namespace {
 
 constexpr std::int64_t kMostMetricSteps = std::int64_t{1} << 40;
 
-void printSample(const Invocation& call, const engine::Sample& sample) {
-  if (call.json) return printLine(toJson(sample));
-  fmt::print("{}\n", sampleText(sample));
-}
+/// Prints samples in their order, with a heading above the steps of each job if there may be
+/// several.
+class SamplePrinter {
+ public:
+  SamplePrinter(bool isJson, bool hasHeadings) : m_isJson(isJson), m_hasHeadings(hasHeadings) {}
+
+  void print(const engine::Sample& sample) {
+    if (m_isJson) return printLine(toJson(sample));
+    if (m_hasHeadings && std::exchange(m_origin, sample.origin) != sample.origin) {
+      fmt::print("{}, started {}\n", sample.job,
+                 sample.origin > 0 ? formatClock(static_cast<double>(sample.origin) * 1e-9) : "-");
+    }
+    fmt::print("{}\n", sampleText(sample));
+  }
+
+ private:
+  bool m_isJson, m_hasHeadings;
+  std::optional<std::int64_t> m_origin;  // of the job printed last
+};
 
 int runMetrics(const Invocation& call) {
   const Arguments& arguments = call.arguments;
@@ -39,11 +56,13 @@ int runMetrics(const Invocation& call) {
   TESSERA_OR_USAGE(const auto range, parseRange(arguments, wallClock()));
   query.time = range;
   query.after_step = from - 1;
+  query.all_of_name = arguments.has("earlier");
+  SamplePrinter printer(call.json, query.all_of_name);
 
   TESSERA_OR_FAILED(const auto past, Past::open(call));
   if (const Status known = past.checkJob(query.job); !known) return failed(known.error());
   const auto each = [&](const engine::Sample& sample) {
-    printSample(call, sample);
+    printer.print(sample);
     // A job that returns to an earlier step repeats steps, so the sequence number shows which
     // samples are new.
     query.after = sample.sequence;
@@ -85,7 +104,10 @@ Command jobMetricsCommand() {
                         .fallback = "all"},
                        fromTimeOption(),
                        toTimeOption(),
+                       earlierOption("also print the steps of earlier jobs of this name"),
                        followOption("print new steps until interrupted")},
+           .notes = {"Jobs that had one name are told apart by the time of their start, "
+                     "'job_started' in JSON. Without --earlier the latest one is shown."},
            .examples = {"tesseractl job metrics gpt-mini --limit 20",
                         "tesseractl job metrics gpt-mini --follow",
                         "tesseractl job metrics gpt-mini --from 10m --json"},

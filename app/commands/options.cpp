@@ -247,6 +247,10 @@ OptionSpec followOption(std::string help) {
   return {.name = "follow", .value = "", .help = std::move(help), .letter = 'f'};
 }
 
+OptionSpec earlierOption(std::string help) {
+  return {.name = "earlier", .value = "", .help = std::move(help)};
+}
+
 OptionSpec namesOption() {
   return {.name = "names", .value = "", .help = "print the names only, one per line"};
 }

@@ -81,6 +81,8 @@ OptionSpec limitOption(std::string help, std::string fallback);
 OptionSpec lanesOption();
 OptionSpec outputOption(std::string help, std::string fallback);
 OptionSpec followOption(std::string help);
+/// `--earlier`, next to the name of a job.
+OptionSpec earlierOption(std::string help);
 /// `--names` of a list, for shell completion.
 OptionSpec namesOption();
 

@@ -152,13 +152,12 @@ Status forEach(const Past& past, engine::EventQuery query,
 Status forEach(const Past& past, engine::SampleQuery query,
                const std::function<Status(const engine::Sample&)>& each) {
   query.newest = false;
-  return pageThrough(past, std::move(query), kPage, each,
-                     [](auto& q, const engine::Sample& last) {
-                       if (q.job.empty() || q.after > 0)
-                         q.after = last.sequence;
-                       else
-                         q.after_step = last.step;
-                     });
+  return pageThrough(past, std::move(query), kPage, each, [](auto& q, const engine::Sample& last) {
+    if (q.job.empty() || q.all_of_name || q.after > 0)
+      q.after = last.sequence;
+    else
+      q.after_step = last.step;
+  });
 }
 
 bool waitsForRegistrar(const Error& error, bool& said) {

@@ -148,6 +148,9 @@ struct JobStatus {
   bool finished = false;                  // it has made all of its steps
   double started = 0;                     // by `job start`, seconds since 1970; 0: not known
   std::string owner = {};                 // who started it, "tesseractl, lena@lab3"; or empty
+  /// Tells jobs that had one name apart: when it was started, in nanoseconds since 1970 by the
+  /// clock of the cluster. 0: not known.
+  std::int64_t origin = 0;
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
@@ -229,6 +232,7 @@ struct Sample {
   double time = 0;            // wall clock
   std::int64_t sequence = 0;  // in the history; 0 for a sample from elsewhere
   Metrics metrics = {};       // that the program has reported with the step
+  std::int64_t origin = 0;    // as of JobStatus
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
@@ -364,6 +368,7 @@ struct HistoryEntry {
   MoveInRounds in_rounds = {};
   /// Bytes of gradients, which move beside the state if that is copied while the job trains.
   std::int64_t gradients_planned = 0, gradients_moved = 0;
+  std::int64_t origin = 0;  // of the job, as of JobStatus
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 

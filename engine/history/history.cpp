@@ -154,13 +154,13 @@ Status History::Impl::PutTransaction(const HistoryEntry& e) {
   // No row refers to this one any more, so it may be replaced.
   TESSERA_TRY(auto put,
               db.Prepare(fmt::format("INSERT OR REPLACE INTO transactions ({}, revision) VALUES "
-                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                      kTransactionColumns)));
   TESSERA_RETURN_IF_ERROR(BindAll(
       put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason, e.pause, e.bytes_moved,
       e.volume_bound, e.digest_before, e.digest_after, e.step, e.epoch, ToString(e.from_options),
       ToString(e.to_options), e.requester, e.kept, e.device, e.host, e.network, e.pause_estimate,
-      ToText(e.in_rounds), e.gradients_planned, e.gradients_moved, revision));
+      ToText(e.in_rounds), e.gradients_planned, e.gradients_moved, e.origin, revision));
   TESSERA_RETURN_IF_ERROR(put.Run());
   TESSERA_TRY(auto put_phase, db.Prepare("INSERT INTO transaction_phases VALUES (?,?,?)"));
   for (const auto& [phase, seconds] : e.phases) {
@@ -195,28 +195,30 @@ Status History::AddEvent(Event& event) {
 
 Status History::Impl::PutSamples(std::span<const Sample> samples, bool with_sequence) {
   Database& db = *database;
-  TESSERA_TRY(auto newest, db.Prepare("SELECT step FROM samples WHERE job = ? AND undone = 0 "
-                                      "ORDER BY step DESC LIMIT 1"));
+  TESSERA_TRY(auto newest, db.Prepare("SELECT step FROM samples WHERE job = ? AND origin = ? "
+                                      "AND undone = 0 ORDER BY step DESC LIMIT 1"));
   TESSERA_TRY(auto replaced,
-              db.Prepare("DELETE FROM samples WHERE job = ? AND step = ? AND undone = 0"));
+              db.Prepare("DELETE FROM samples WHERE job = ? AND origin = ? AND step = ? "
+                         "AND undone = 0"));
   TESSERA_TRY(auto undo, db.Prepare("UPDATE samples SET undone = 1 "
-                                    "WHERE job = ? AND step >= ? AND undone = 0"));
+                                    "WHERE job = ? AND origin = ? AND step >= ? AND undone = 0"));
   TESSERA_TRY(auto put, db.Prepare("INSERT INTO samples (job, step, loss, grad_norm, "
-                                   "tokens_per_second, time, sequence) VALUES (?,?,?,?,?,?,?)"));
+                                   "tokens_per_second, time, origin, sequence) "
+                                   "VALUES (?,?,?,?,?,?,?,?)"));
   TESSERA_TRY(auto put_metric, db.Prepare("INSERT INTO sample_metrics VALUES (?,?,?)"));
   for (const Sample& s : samples) {
-    TESSERA_RETURN_IF_ERROR(newest.Bind(0, s.job));
+    TESSERA_RETURN_IF_ERROR(BindAll(newest, s.job, s.origin));
     TESSERA_TRY(const bool row, newest.Step());
     const std::optional<std::int64_t> last = row ? std::optional(newest.Int(0)) : std::nullopt;
     newest.Reset();
     if (last && s.step <= *last) {
       Statement& make_room = s.step == *last ? replaced : undo;
-      TESSERA_RETURN_IF_ERROR(BindAll(make_room, s.job, s.step));
+      TESSERA_RETURN_IF_ERROR(BindAll(make_room, s.job, s.origin, s.step));
       TESSERA_RETURN_IF_ERROR(make_room.Run());
     }
     TESSERA_RETURN_IF_ERROR(
-        BindAll(put, s.job, s.step, s.loss, s.grad_norm, s.tokens_per_second, s.time));
-    if (with_sequence) TESSERA_RETURN_IF_ERROR(put.Bind(6, s.sequence));  // else NULL: the next
+        BindAll(put, s.job, s.step, s.loss, s.grad_norm, s.tokens_per_second, s.time, s.origin));
+    if (with_sequence) TESSERA_RETURN_IF_ERROR(put.Bind(7, s.sequence));  // else NULL: the next
     TESSERA_RETURN_IF_ERROR(put.Run());
     const std::int64_t sequence = db.last_insert_rowid();
     for (const auto& [name, value] : s.metrics) {

@@ -60,7 +60,8 @@ class History {
   Status AddEvent(Event& event);
   /// Adds samples. Those of a job are in the order in which the job made its steps. A sample of the
   /// newest step of its job replaces that step; a sample of an earlier step undoes all steps from
-  /// it on (schema: `undone`). Ignores `sequence`.
+  /// it on (schema: `undone`). Jobs that had one name differ in `origin`, and undo only their own
+  /// steps. Ignores `sequence`.
   Status AddSamples(std::span<const Sample> samples);
 
   // ---- reading
@@ -76,13 +77,17 @@ class History {
   Result<std::int64_t> LastEvent();
 
   Result<std::vector<Sample>> Samples(const SampleQuery& query);
-  /// The first `limit` samples after that step, ascending.
+  /// The first `limit` samples of the latest job of that name after that step, ascending.
   Result<std::vector<Sample>> Samples(std::string_view job, std::int64_t after_step,
                                       std::int64_t limit);
-  /// The job's samples in that time for a plot, with undone ones, ascending in time: at most
+  /// The samples of the latest job of that name in that time for a plot, with undone ones,
+  /// ascending in time: at most
   /// `max_points`, chosen so that extremes stay (see Decimator). 0 and below: all.
   Result<std::vector<Sample>> SamplesBetween(std::string_view job, const TimeRange& time,
                                              std::int64_t max_points);
+  /// Sample::origin of the latest job of that name that has samples or transactions; 0 if there is
+  /// none, or if all rows are of versions that did not record it.
+  Result<std::int64_t> LatestOrigin(std::string_view job);
   /// Names of jobs with samples or transactions, ascending.
   Result<std::vector<std::string>> Jobs();
 

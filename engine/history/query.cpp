@@ -54,6 +54,15 @@ class Conditions {
   std::vector<Value> values_;
 };
 
+/// The job that a query of one name is about; nullopt: all that had the name.
+template <typename Query>
+Result<std::optional<std::int64_t>> OriginAsked(History& history, const Query& asked) {
+  if (asked.all_of_name) return std::optional<std::int64_t>();
+  if (asked.origin) return asked.origin;
+  TESSERA_TRY(const std::int64_t latest, history.LatestOrigin(asked.job));
+  return std::optional(latest);
+}
+
 /// A LIKE pattern for texts that contain `part`.
 std::string Containing(std::string_view part) {
   std::string pattern = "%";
@@ -104,6 +113,7 @@ Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& pa
   e.in_rounds = std::move(*in_rounds);
   e.gradients_planned = row.Int(23);
   e.gradients_moved = row.Int(24);
+  e.origin = row.Int(25);
   return e;
 }
 
@@ -153,8 +163,10 @@ Result<Event> ReadEvent(const Statement& row, const std::string& path) {
 std::string NoteText(const Event& event) { return event.note ? ToString(*event.note) : ""; }
 
 Sample ReadSample(const Statement& row) {
-  return {row.Text(0),   row.Int(1),    row.Double(2), row.Double(3),
-          row.Double(4), row.Double(5), row.Int(6)};
+  Sample sample{row.Text(0),   row.Int(1),    row.Double(2), row.Double(3),
+                row.Double(4), row.Double(5), row.Int(6)};
+  sample.origin = row.Int(7);
+  return sample;
 }
 
 Status ReadMetrics(Database& database, std::vector<Sample>& samples) {
@@ -176,7 +188,11 @@ Status ReadMetrics(Database& database, std::vector<Sample>& samples) {
 Result<std::vector<HistoryEntry>> History::Transactions(const TransactionQuery& asked) {
   Database& db = *impl_->database;
   Conditions where;
-  if (!asked.job.empty()) where.Add("job = ?", asked.job);
+  if (!asked.job.empty()) {
+    where.Add("job = ?", asked.job);
+    TESSERA_TRY(const auto origin, OriginAsked(*this, asked));
+    if (origin) where.Add("origin = ?", *origin);
+  }
   if (asked.id) where.Add("id = ?", *asked.id);
   if (asked.before) where.Add("id < ?", *asked.before);
   where.Add("started", asked.time);
@@ -259,14 +275,19 @@ Result<std::vector<Sample>> History::Samples(const SampleQuery& asked) {
   where.Add("undone = 0");
   // Within a job, sequence numbers and steps ascend together, so either order is right. The faster
   // one starts behind the known rows. The plus keeps SQLite from using the other index.
-  const bool by_sequence = asked.job.empty() || asked.after > 0;
+  const bool is_one_job = !asked.job.empty() && !asked.all_of_name;
+  const bool by_sequence = !is_one_job || asked.after > 0;
   if (!asked.job.empty()) where.Add(by_sequence ? "+job = ?" : "job = ?", asked.job);
+  if (is_one_job) {
+    TESSERA_TRY(const auto origin, OriginAsked(*this, asked));
+    where.Add(by_sequence ? "+origin = ?" : "origin = ?", *origin);
+  }
   if (asked.after_step) where.Add("step > ?", *asked.after_step);
   if (by_sequence) where.Add("sequence > ?", asked.after);
   where.Add("time", asked.time);
   const bool backwards = asked.newest && asked.limit > 0;
-  const std::string end = fmt::format(
-      "ORDER BY {}{} LIMIT ?", asked.job.empty() ? "sequence" : "step", backwards ? " DESC" : "");
+  const std::string end = fmt::format("ORDER BY {}{} LIMIT ?", is_one_job ? "step" : "sequence",
+                                      backwards ? " DESC" : "");
   TESSERA_TRY(auto query,
               where.Prepare(*impl_->database, kSampleColumns, "samples", end, asked.limit));
   std::vector<Sample> samples;
@@ -290,6 +311,8 @@ Result<std::vector<Sample>> History::SamplesBetween(std::string_view job, const 
   Database& db = *impl_->database;
   Conditions where;
   where.Add("job = ?", std::string(job));
+  TESSERA_TRY(const std::int64_t origin, LatestOrigin(job));
+  where.Add("origin = ?", origin);
   where.Add("time", time);
   TESSERA_TRY(auto ends, where.Prepare(db, "min(time), max(time), count(*)", "samples", "", {}));
   TESSERA_TRY(const bool any, ends.Step());
@@ -312,6 +335,17 @@ Result<std::vector<Sample>> History::SamplesBetween(std::string_view job, const 
   if (!all) samples = decimator.Take();
   TESSERA_RETURN_IF_ERROR(ReadMetrics(db, samples));
   return samples;
+}
+
+Result<std::int64_t> History::LatestOrigin(std::string_view job) {
+  TESSERA_TRY(auto query, impl_->database->Prepare(
+                              "SELECT ifnull(max(origin), 0) FROM ("
+                              "SELECT max(origin) AS origin FROM samples "
+                              "WHERE job = ? AND undone = 0 "
+                              "UNION ALL SELECT max(origin) FROM transactions WHERE job = ?)"));
+  TESSERA_RETURN_IF_ERROR(BindAll(query, job, job));
+  TESSERA_TRY(const bool row, query.Step());
+  return row ? query.Int(0) : 0;
 }
 
 Result<std::vector<std::string>> History::Jobs() {

@@ -20,7 +20,9 @@ struct TimeRange {
 
 /// Newest first.
 struct TransactionQuery {
-  std::string job = {};
+  std::string job = {};  // the latest job of that name, unless the next two say otherwise
+  std::optional<std::int64_t> origin = {};  // the job of that name with this HistoryEntry::origin
+  bool all_of_name = false;                 // all jobs that had that name
   std::optional<std::int64_t> id = {};      // only this one
   std::optional<std::int64_t> before = {};  // ids below this one: the next page
   TimeRange time = {};                      // of `started`
@@ -40,10 +42,12 @@ struct EventQuery {
   bool notes = false;       // only those with the state of a node
 };
 
-/// Samples of one job by ascending steps, or of all jobs by ascending sequence numbers. Without
+/// Samples of one job by ascending steps, or of several jobs by ascending sequence numbers. Without
 /// undone steps.
 struct SampleQuery {
-  std::string job = {};
+  std::string job = {};  // the latest job of that name, unless the next two say otherwise
+  std::optional<std::int64_t> origin = {};  // the job of that name with this Sample::origin
+  bool all_of_name = false;                 // all jobs that had that name
   std::optional<std::int64_t> after_step = {};
   std::int64_t after = 0;  // sequence numbers above this one
   TimeRange time = {};

@@ -42,6 +42,12 @@ Value Planned(const HistoryEntry& e, std::int64_t bytes) {
   return e.kept + e.device + e.host + e.network > 0 ? Value(bytes) : Value();
 }
 
+/// When the job was started, which tells jobs that had one name apart. Old histories do not know
+/// it.
+Value StartOf(std::int64_t origin) {
+  return origin > 0 ? Value(static_cast<double>(origin) * 1e-9) : Value();
+}
+
 Columns ColumnsOf(const HistoryEntry& e) {
   return {{"id", "transaction", e.id},
           {"job", "job", e.job},
@@ -71,7 +77,8 @@ Columns ColumnsOf(const HistoryEntry& e) {
           {"flows", "flows [B]", e.flows},
           {"move_memory", "move in rounds [B]", e.in_rounds},
           {"gradient_bytes.planned", "gradients, planned [B]", e.gradients_planned},
-          {"gradient_bytes.moved", "gradients, moved [B]", e.gradients_moved}};
+          {"gradient_bytes.moved", "gradients, moved [B]", e.gradients_moved},
+          {"job_started", "job started [s since 1970]", StartOf(e.origin)}};
 }
 
 Columns ColumnsOf(const Event& e) {
@@ -92,6 +99,7 @@ Columns ColumnsOf(const Sample& s, const std::set<std::string>& metrics = {}) {
                      {"loss", "loss", s.loss},
                      {"grad_norm", "gradient norm", s.grad_norm},
                      {"tokens_per_second", "rate [tokens/s]", s.tokens_per_second},
+                     {"job_started", "job started [s since 1970]", StartOf(s.origin)},
                      {"metrics", "", s.metrics}};
   for (const std::string& name : metrics) {
     const auto found = s.metrics.find(name);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "engine/history/history_impl.h"
@@ -95,18 +96,18 @@ Result<std::int64_t> History::SizeBytes() {
 Result<std::int64_t> History::ThinSamples(double now) {
   Database& db = *impl_->database;
   TESSERA_TRY(const std::int64_t thinned, impl_->AboutInt("thinned"));
-  TESSERA_TRY(auto rows, db.Prepare("SELECT sequence, job, time, loss FROM samples "
+  TESSERA_TRY(auto rows, db.Prepare("SELECT sequence, job, time, loss, origin FROM samples "
                                     "WHERE sequence > ? ORDER BY sequence LIMIT ?"));
   TESSERA_RETURN_IF_ERROR(BindAll(rows, thinned, kRowsAtOnce));
-  std::map<std::pair<std::string, double>, Minute> minutes;
+  std::map<std::tuple<std::string, std::int64_t, double>, Minute> minutes;
   std::vector<std::int64_t> seen;
   for (;;) {
     TESSERA_TRY(const bool row, rows.Step());
     if (!row || rows.Double(2) >= now - kRecent) break;
     const std::int64_t sequence = rows.Int(0);
     const double loss = rows.Double(3);
-    Minute& minute =
-        minutes[{rows.Text(1), rows.IsNull(2) ? 0 : std::floor(rows.Double(2) / kBucket)}];
+    Minute& minute = minutes[{rows.Text(1), rows.Int(4),
+                              rows.IsNull(2) ? 0 : std::floor(rows.Double(2) / kBucket)}];
     minute.last = sequence;
     if (!std::isfinite(loss)) {
       if (minute.not_a_number == 0) minute.not_a_number = sequence;

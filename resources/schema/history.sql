@@ -140,3 +140,12 @@ ALTER TABLE transactions ADD COLUMN in_rounds TEXT NOT NULL DEFAULT '';
 -- the job trained.
 ALTER TABLE transactions ADD COLUMN gradients_planned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE transactions ADD COLUMN gradients_moved INTEGER NOT NULL DEFAULT 0;
+
+-- version 7
+-- When the job was started, in nanoseconds since 1970: tells jobs that had one name apart. 0 in rows
+-- of earlier versions. A sample undoes only steps of its own job.
+ALTER TABLE transactions ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX transactions_of_origin ON transactions (job, origin);
+ALTER TABLE samples ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
+DROP INDEX samples_of_step;
+CREATE UNIQUE INDEX samples_of_origin ON samples (job, origin, step) WHERE undone = 0;

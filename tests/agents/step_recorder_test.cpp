@@ -89,6 +89,15 @@ class StepRecorderTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void samplesAreOfThisJobOfTheName() {
+    sim::MemoryStore journal;
+    Office o(journal);
+    o.job().start = 7;
+    o.Report(1);
+    o.steps.Flush();
+    QCOMPARE(o.around.samples(kJob).front().origin, 7);
+  }
+
   void metricsAreRecordedWithTheirStep() {
     sim::MemoryStore journal;
     Office o(journal);

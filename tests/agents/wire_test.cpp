@@ -127,6 +127,7 @@ class Any {
         job.data.seed = Count();
       }
       job.metrics = Metrics();
+      job.origin = Count();
       if (Flip()) job.survival = engine::Survival{Device().node, Count()};
       job.starts_again = Flip();
       job.finished = Flip();
@@ -176,6 +177,7 @@ class Any {
   engine::Sample Sample() {
     engine::Sample sample{Text(), Count(), Real(), Real(), Real(), Real()};
     sample.metrics = Metrics();
+    sample.origin = Count();
     return sample;
   }
   engine::Metrics Metrics() {
@@ -235,6 +237,7 @@ class Any {
     entry.network = Count();
     entry.pause_estimate = Seconds();
     entry.flows = Flows();
+    entry.origin = Count();
     return entry;
   }
   engine::Proposal Proposal() {

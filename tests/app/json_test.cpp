@@ -84,6 +84,9 @@ class JsonTest : public QObject {
     QVERIFY(HasKeys(first, {"name", "state", "step", "loss", "tokens_per_second", "mesh", "devices",
                             "epoch", "timeline", "layout_hash"}));
     QVERIFY(first["loss"].is_null());
+    QVERIFY(first["started"].is_null());
+    snapshot.jobs[0].origin = 1'795'237'100'500'000'000;
+    QCOMPARE(app::toJson(snapshot)["jobs"][0]["started"].get<double>(), 1795237100.5);
     QVERIFY(first["zero"].get<bool>());
     QCOMPARE(first["micro_batch"].get<int>(), 4);
     QCOMPARE(first["step_seconds"].get<double>(), 0.25);

@@ -207,6 +207,23 @@ class E2eHistoryTest : public QObject {
     const Json after = m_cluster->Ask({"history"})["transactions"];
     QCOMPARE(after.size(), before.size() + 1);
     QVERIFY(after[0]["id"].get<std::int64_t>() > newest);
+
+    // The jobs of both clusters had one name: the latest is meant, unless earlier ones are asked
+    // for.
+    const auto changes = [&](const QStringList& options) {
+      return m_cluster->Ask(QStringList{"history", "--job", kJob} + options)["transactions"].size();
+    };
+    QCOMPARE(changes({}), std::size_t{1});
+    QCOMPARE(changes({"--earlier"}), after.size());
+    const auto steps = [&](const QStringList& options) {
+      return Lines(m_cluster->Run(QStringList{"job", "metrics", kJob, "--json"} + options).output);
+    };
+    const auto latest = steps({}), all = steps({"--earlier"});
+    QCOMPARE(latest.front()["step"].get<int>(), 1);
+    QVERIFY(latest.front()["job_started"] == latest.back()["job_started"]);
+    QCOMPARE(all.front().dump(), metrics.front().dump());
+    QVERIFY(all.front()["job_started"] != latest.front()["job_started"]);
+    QVERIFY(all.size() >= metrics.size() + latest.size());
   }
 
  private:

@@ -41,27 +41,29 @@ class HistoryCsvTest : public QObject {
     e.in_rounds = {100, 3, {{{0, 1}, 90, 91}}};
     e.gradients_planned = 50;
     e.gradients_moved = 60;
+    e.origin = 1'795'237'100'500'000'000;
     e.flows = {{{0, 0}, {1, 2}, 5, 7, 0}, {{0, 1}, {1, 3}, 6, 6, 0}};
     QCOMPARE(
         CsvHeadOfTransactions() + ToCsv(e),
-        std::string("transaction,job,from,to,from options,to options,started [s since 1970],"
-                    "started [UTC],result,reason,who,pause [s],planned pause [s],moved [B],"
-                    "volume bound [B],\"kept, planned [B]\",\"device, planned [B]\","
-                    "\"host, planned [B]\",\"network, planned [B]\",step,epoch,digest before,"
-                    "digest after,phases [s],flows [B],move in rounds [B],"
-                    "\"gradients, planned [B]\",\"gradients, moved [B]\"\r\n"
-                    "3,gpt-mini,\"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3\",dp=1 on n0g0,,"
-                    "\"zero, micro-batch 4\",1795237133.25,2026-11-21T04:58:53.250Z,rolled_back,"
-                    "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
-                    "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
-                    "n0g0>n1g2=5 n0g1>n1g3=6,100 3 n0g1=90/91,50,60\r\n"));
+        std::string(
+            "transaction,job,from,to,from options,to options,started [s since 1970],"
+            "started [UTC],result,reason,who,pause [s],planned pause [s],moved [B],"
+            "volume bound [B],\"kept, planned [B]\",\"device, planned [B]\","
+            "\"host, planned [B]\",\"network, planned [B]\",step,epoch,digest before,"
+            "digest after,phases [s],flows [B],move in rounds [B],"
+            "\"gradients, planned [B]\",\"gradients, moved [B]\",job started [s since 1970]\r\n"
+            "3,gpt-mini,\"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3\",dp=1 on n0g0,,"
+            "\"zero, micro-batch 4\",1795237133.25,2026-11-21T04:58:53.250Z,rolled_back,"
+            "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
+            "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
+            "n0g0>n1g2=5 n0g1>n1g3=6,100 3 n0g1=90/91,50,60,1795237100.5\r\n"));
   }
 
   // An unknown value is empty in CSV and null in JSON.
   void whatIsNotKnownIsLeftOut() {
     HistoryEntry bare;
     bare.id = 9;
-    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,,,0,0\r\n") != std::string::npos);
+    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,,,0,0,\r\n") != std::string::npos);
     const std::string json = ToJson(bare);
     QVERIFY(json.find(R"("pause_estimate_seconds":null)") != std::string::npos);
     QVERIFY(json.find(R"("bytes":{"kept":null,"device":null,"host":null,"network":null})") !=
@@ -87,22 +89,25 @@ class HistoryCsvTest : public QObject {
                          R"("digest_before":"","digest_after":"","phase_seconds":{"pausing":0.5},)"
                          R"("flows":[{"source":"n0g0","destination":"n1g2","bytes":5,)"
                          R"("planned_bytes":7,"bytes_per_second":2.5}],"move_memory":null,)"
-                         R"("gradient_bytes":{"planned":0,"moved":0}})"));
+                         R"("gradient_bytes":{"planned":0,"moved":0},"job_started":null})"));
     e.in_rounds = {100, 3, {{{0, 1}, 90, 91}}};
     e.gradients_planned = 50;
     e.gradients_moved = 60;
-    QVERIFY(ToJson(e).ends_with(R"("move_memory":{"limit_bytes":100,"rounds":3,)"
-                                R"("extra_bytes":{"n0g1":{"planned":90,"measured":91}}},)"
-                                R"("gradient_bytes":{"planned":50,"moved":60}})"));
+    QVERIFY(
+        ToJson(e).ends_with(R"("move_memory":{"limit_bytes":100,"rounds":3,)"
+                            R"("extra_bytes":{"n0g1":{"planned":90,"measured":91}}},)"
+                            R"("gradient_bytes":{"planned":50,"moved":60},"job_started":null})"));
     QCOMPARE(ToJson(Event{7, 0, Severity::kError, "n0", "a\nb"}),
              std::string(R"({"sequence":7,"time":0.0,"severity":"error","source":"n0",)"
                          R"("text":"a\nb","note":null})"));
     QCOMPARE(ToJson(Sample{"j", 1, std::nan(""), 1, 2, 3}),
              std::string(R"({"job":"j","step":1,"time":3.0,"loss":null,"grad_norm":1.0,)"
-                         R"("tokens_per_second":2.0,"metrics":{}})"));
+                         R"("tokens_per_second":2.0,"job_started":null,"metrics":{}})"));
     Sample sample{"j", 1, 1, 1, 2, 3};
     sample.metrics = {{"accuracy", 0.5}, {"b", std::nan("")}};
     QVERIFY(ToJson(sample).ends_with(R"("metrics":{"accuracy":0.5,"b":null}})"));
+    sample.origin = 1'795'237'100'500'000'000;
+    QVERIFY(ToJson(sample).find(R"("job_started":1795237100.5)") != std::string::npos);
   }
 
   void events() {
@@ -119,15 +124,15 @@ class HistoryCsvTest : public QObject {
     const double inf = std::numeric_limits<double>::infinity();
     QCOMPARE(CsvHeadOfSamples() + ToCsv(Sample{"j", 1, std::nan(""), -inf, 5.123456789012345, inf}),
              std::string("job,step,time [s since 1970],time [UTC],loss,gradient norm,"
-                         "rate [tokens/s]\r\n"
-                         "j,1,inf,,NaN,-inf,5.123456789012345\r\n"));
+                         "rate [tokens/s],job started [s since 1970]\r\n"
+                         "j,1,inf,,NaN,-inf,5.123456789012345,\r\n"));
     Sample sample{"j", 1, 1, 1, 2, 3};
     sample.metrics = {{"accuracy", 0.5}, {"eval/loss", std::nan("")}, {"left out", 1}};
     const std::set<std::string> names = {"accuracy", "eval/loss", "lr"};
     QVERIFY(
-        CsvHeadOfSamples(names).ends_with("rate [tokens/s],metrics.accuracy,metrics.eval/loss,"
-                                          "metrics.lr\r\n"));
-    QVERIFY(ToCsv(sample, names).ends_with(",1,1,2,0.5,NaN,\r\n"));
+        CsvHeadOfSamples(names).ends_with("job started [s since 1970],metrics.accuracy,"
+                                          "metrics.eval/loss,metrics.lr\r\n"));
+    QVERIFY(ToCsv(sample, names).ends_with(",1,1,2,,0.5,NaN,\r\n"));
   }
 };
 

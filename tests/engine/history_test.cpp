@@ -321,6 +321,91 @@ class HistoryTest : public QObject {
     QVERIFY(samples->front().metrics.empty() && samples->back().metrics == more[0].metrics);
   }
 
+  // Two jobs had the name "j": each has its own steps, and neither undoes those of the other.
+  void jobsOfOneNameAreApart() {
+    auto history = History::Open(Path("origins.db"));
+    VERIFY_OK(history);
+    const auto of = [](std::vector<Sample> samples, std::int64_t origin) {
+      for (Sample& sample : samples) sample.origin = origin;
+      return samples;
+    };
+    const auto first = of(Curve("j", 1, 60), 1000), second = of(Curve("j", 1, 20, 500), 2000);
+    QVERIFY((*history)->AddSamples(first));
+    QVERIFY((*history)->AddSamples(second));
+    QVERIFY((*history)->AddSamples(of(Curve("k", 1, 5), 3000)));
+    QCOMPARE(*(*history)->LatestOrigin("j"), 2000);
+    QCOMPARE(*(*history)->LatestOrigin("nobody"), 0);
+    QVERIFY(Plain((*history)->Samples("j", 0, 0)) == second);
+    QVERIFY(Plain((*history)->Samples({.job = "j"})) == second);
+    QVERIFY(Plain((*history)->Samples({.job = "j", .origin = 1000})) == first);
+    QVERIFY((*history)->Samples({.job = "j", .origin = 9})->empty());
+    QCOMPARE(std::ssize(*(*history)->SamplesBetween("j", {}, 0)), 20);
+    auto both = first;
+    both.insert(both.end(), second.begin(), second.end());
+    QVERIFY(Plain((*history)->Samples({.job = "j", .all_of_name = true})) == both);
+    // By pages, as a reader of all of them goes.
+    std::vector<Sample> paged;
+    SampleQuery pages{.job = "j", .all_of_name = true, .limit = 7};
+    for (;;) {
+      const auto page = (*history)->Samples(pages);
+      VERIFY_OK(page);
+      if (page->empty()) break;
+      pages.after = page->back().sequence;
+      paged.insert(paged.end(), page->begin(), page->end());
+    }
+    QVERIFY(Plain(paged) == both);
+
+    HistoryEntry entry = AnEntry(1, "j");
+    entry.origin = 1000;
+    QVERIFY((*history)->PutTransaction(entry));
+    QVERIFY((*history)->Transactions("j", 0)->empty());
+    QVERIFY((*history)->Transactions({.job = "j", .origin = 1000})->front() == entry);
+    QVERIFY((*history)->Transactions({.job = "j", .all_of_name = true})->front() == entry);
+    // A job may have changed before its first sample.
+    HistoryEntry newest = AnEntry(2, "j");
+    newest.origin = 4000;
+    QVERIFY((*history)->PutTransaction(newest));
+    QCOMPARE(*(*history)->LatestOrigin("j"), 4000);
+    QVERIFY((*history)->Transactions("j", 0)->front() == newest);
+    QVERIFY((*history)->Samples("j", 0, 0)->empty());
+  }
+
+  // Rows of version 6 are of one job, which is not that of new rows.
+  void versionSixGetsOrigins() {
+    const std::string path = Path("v6.db");
+    {
+      auto database = Database::Open(path, Database::Durability::kNormal);
+      VERIFY_OK(database);
+      QVERIFY(Migrate(**database, SchemaUpTo(6)));
+      QVERIFY((*database)->Execute(
+          "INSERT INTO samples (job, step, loss, time) VALUES ('j', 1, 3.5, 1.0), ('j', 2, 3.0, "
+          "2.0)"));
+      QVERIFY((*database)->Execute(
+          "INSERT INTO transactions (id, job, from_mesh, to_mesh, started, result, reason, "
+          "bytes_moved, volume_bound, digest_before, digest_after, step, epoch) VALUES "
+          "(3, 'j', 'dp=1 on n0g0', 'dp=1 on n0g1', 1.5, 'committed', '', 0, 0, '', '', 1, 2)"));
+    }
+    {
+      auto reader = History::OpenReadOnly(path);
+      VERIFY_OK(reader);
+      QCOMPARE(std::ssize(*(*reader)->Samples("j", 0, 0)), 2);
+      QCOMPARE((*reader)->Transactions("j", 0)->front().origin, 0);
+    }
+    auto history = History::Open(path);
+    VERIFY_OK(history);
+    QVERIFY(QFile::exists(QString::fromStdString(path + ".v6.bak")));
+    QCOMPARE(*(*history)->LatestOrigin("j"), 0);
+    QCOMPARE(std::ssize(*(*history)->Samples("j", 0, 0)), 2);
+    std::vector<Sample> more = Curve("j", 1, 1, 100);
+    more[0].origin = 5000;
+    QVERIFY((*history)->AddSamples(more));
+    QVERIFY(Plain((*history)->Samples("j", 0, 0)) == more);
+    QCOMPARE(std::ssize(*(*history)->Samples({.job = "j", .origin = 0})), 2);
+    QCOMPARE(std::ssize(*(*history)->Samples({.job = "j", .all_of_name = true})), 3);
+    QVERIFY((*history)->Transactions("j", 0)->empty());
+    QCOMPARE(std::ssize(*(*history)->Transactions({.job = "j", .all_of_name = true})), 1);
+  }
+
   void migrationsRunOnceAndInOrder() {
     const char* const first =
         "-- version 1\nCREATE TABLE t (a INTEGER);\nINSERT INTO t VALUES (1);\n";
@@ -368,7 +453,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("PRAGMA user_version = 77"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition,
-                 path + ": schema version 77, this program knows up to 6");
+                 path + ": schema version 77, this program knows up to 7");
   }
 
   void filesThatAreNoDatabaseAreErrors() {
@@ -394,7 +479,7 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 6"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 7"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kDataLoss, "transactions");
   }
@@ -483,7 +568,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("CREATE TABLE covered (mine TEXT)"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kInternal,
-                 "from schema version 1 to 6, the file is as before");
+                 "from schema version 1 to 7, the file is as before");
     auto database = Database::OpenReadOnly(path);
     VERIFY_OK(database);
     QCOMPARE(*(*database)->ReadInt("PRAGMA user_version"), 1);
@@ -673,12 +758,12 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 7"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 8"));
     }
     std::string note;
     VERIFY_ERROR(History::OpenOrQuarantine(path, &note), ErrorCode::kFailedPrecondition,
-                 "version 7, this program knows up to 6");
-    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 7");
+                 "version 8, this program knows up to 7");
+    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 8");
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 
