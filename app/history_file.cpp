@@ -52,11 +52,13 @@ engine::ClusterSnapshot HistoryFile::snapshot() const {
     if (!course.empty()) {
       job.step = course.back().step;
       job.loss = course.back().loss;
+      job.origin = course.back().origin;
     }
-    const auto newest =
-        std::find_if(entries.begin(), entries.end(), [&name = name](const auto& entry) {
-          return entry.job == name && entry.result == "committed";
-        });
+    const auto last = std::ranges::find(entries, name, &engine::HistoryEntry::job);
+    if (last != entries.end()) job.origin = std::max(job.origin, last->origin);
+    const auto newest = std::ranges::find_if(entries, [&job](const auto& entry) {
+      return engine::IsOf(entry, job) && entry.result == "committed";
+    });
     if (newest != entries.end()) {
       job.epoch = newest->epoch;
       if (const auto mesh = ptc::ParseDeviceMesh(newest->to)) job.mesh = mesh->shape();

@@ -17,7 +17,8 @@ namespace tessera::app {
 struct HistoryFile {
   std::vector<engine::HistoryEntry> entries;                   // newest first
   std::vector<engine::Event> events;                           // ascending, with the node states
-  std::map<std::string, std::vector<engine::Sample>> samples;  // by job, ascending steps
+  // Of the latest job of each name, ascending steps.
+  std::map<std::string, std::vector<engine::Sample>> samples;
   std::optional<std::string> simulated = {};  // the hardware of a simulated cluster
   std::string cluster;  // name of the cluster that wrote it, else the file's name
 

@@ -372,6 +372,11 @@ struct HistoryEntry {
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 
+/// Whether the change was one of this job, and not of an earlier one of its name.
+inline bool IsOf(const HistoryEntry& entry, const JobStatus& job) {
+  return entry.job == job.name && entry.origin == job.origin;
+}
+
 /// A configuration that a job could run on a set of devices, with the cost of the move to it.
 struct Candidate {
   ptc::MeshShape mesh;

@@ -8099,6 +8099,10 @@
         <translation>Änderung %1 gehört zu Job %2, der nicht der gezeigte ist.</translation>
     </message>
     <message>
+        <source>Change %1 belongs to an earlier job %2, which has ended.</source>
+        <translation>Änderung %1 gehört zu einem früheren Job %2, der beendet ist.</translation>
+    </message>
+    <message>
         <source>undo change %1</source>
         <translation>Änderung %1 zurücknehmen</translation>
     </message>

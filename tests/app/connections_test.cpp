@@ -332,6 +332,46 @@ class ConnectionsTest : public QObject {
     QVERIFY(!app::stoppedClusterOptions("lab"));
   }
 
+  // Of two jobs that had one name, the file shows the latest, with its samples and its change only.
+  void aHistoryFileShowsTheLatestJobOfAName() {
+    const QString path = m_home->filePath(QStringLiteral("twice.sqlite"));
+    {
+      auto history = engine::History::Open(path.toStdString());
+      QVERIFY(history);
+      std::vector<engine::Sample> samples;
+      for (const auto& [origin, steps] : {std::pair(1000, 5), std::pair(2000, 2)}) {
+        for (int step = 1; step <= steps; ++step) {
+          engine::Sample& sample = samples.emplace_back();
+          sample.job = "gpt-mini";
+          sample.step = step;
+          sample.time = kNow + origin + step;
+          sample.origin = origin;
+        }
+      }
+      QVERIFY((*history)->AddSamples(samples));
+      engine::HistoryEntry entry;
+      entry.id = 7;
+      entry.job = "gpt-mini";
+      entry.from = entry.to = "dp=2,tp=1,pp=1 on n0g0,n0g1";
+      entry.result = "committed";
+      entry.epoch = 9;
+      entry.origin = 1000;
+      QVERIFY((*history)->PutTransaction(entry));
+    }
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    AppConnections connections(model, bridge);
+    QVERIFY(connections.openHistory(path));
+    QCOMPARE(model.job()->origin, std::int64_t{2000});
+    QCOMPARE(model.job()->step, std::int64_t{2});
+    QCOMPARE(model.job()->epoch, std::int64_t{0});  // that of the change is the earlier job's
+    std::vector<std::int64_t> origins;
+    connections.samples(QStringLiteral("gpt-mini"), 0, [&](auto got) {
+      for (const engine::Sample& sample : *got) origins.push_back(sample.origin);
+    });
+    QTRY_COMPARE(origins, (std::vector<std::int64_t>{2000, 2000}));
+  }
+
   void filesThatAreNoneAreSaid() {
     ui::ClusterModel model;
     app::Bridge bridge(model);

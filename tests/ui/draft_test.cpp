@@ -90,6 +90,17 @@ class DraftTest : public QObject {
     QVERIFY(m_draft->edits() == edited);
   }
 
+  void aJobStartedAgainHasNoDraft() {
+    m_draft->add({{1, 0}, {1, 1}});
+    QVERIFY(!m_draft->isEmpty());
+    auto cluster = test::PanelCluster();
+    cluster.jobs.front().origin = 7;  // all else is as before
+    m_model->setSnapshot(cluster);
+    m_model->flush();
+    QVERIFY(m_draft->isEmpty());
+    QCOMPARE(m_draft->undoStack()->count(), 0);
+  }
+
   void aSwapExchangesPlacesInOneStep() {
     const Devices live = m_draft->devices();
     QVERIFY(m_draft->swap({{0, 1}}, {{0, 2}}, nullptr));

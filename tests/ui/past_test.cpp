@@ -307,16 +307,50 @@ class PastTest : public QObject {
   }
 
   void aJobThatWasStartedAgainIsWhereItIs() {
+    // The epoch is that of the earlier job, so that only the start tells them apart.
     auto now = test::PanelCluster();
-    now.jobs.front().epoch = 1;
+    const auto origin = static_cast<std::int64_t>(kNoon + 250) * 1'000'000'000;
+    now.jobs.front().origin = origin;
+    now.jobs.front().devices = kPair;
     const auto history = test::PanelHistory();
     std::vector<engine::Sample> samples = test::PanelSamples();
     std::erase_if(samples, [](const auto& sample) { return sample.time < kNoon + 255; });
+    for (engine::Sample& sample : samples) sample.origin = origin;
     const ui::ChangeIndex index(history);
-    const auto past = ui::clusterAt(now, index, seriesOf(samples), test::kJob, kNoon + 280);
-    QVERIFY(past.has_value());
-    QCOMPARE(jobOf(*past).epoch, std::int64_t{1});
-    QVERIFY(!past->transaction);
+    for (const double time : {kNoon + 262, kNoon + 280}) {
+      const auto past = ui::clusterAt(now, index, seriesOf(samples), test::kJob, time);
+      QVERIFY(past.has_value());
+      QCOMPARE(jobOf(*past).origin, origin);
+      QCOMPARE(jobOf(*past).devices, kPair);
+      QVERIFY(!past->transaction);
+    }
+    // Nothing is known of its first seconds, and before them the earlier job had the name.
+    QVERIFY(!ui::clusterAt(now, index, seriesOf(samples), test::kJob, kNoon + 252));
+    const auto before = ui::clusterAt(now, index, seriesOf(samples), test::kJob, kNoon + 249.9);
+    QVERIFY(before.has_value());
+    QCOMPARE(jobOf(*before).origin, std::int64_t{0});
+    QCOMPARE(jobOf(*before).devices, kN0);
+    QVERIFY(jobOf(*before).model.empty());  // of the present job
+    QVERIFY(before->transaction.has_value());
+    QVERIFY(index.last(test::kJob, origin) == nullptr);
+    QVERIFY(index.last(test::kJob, 0) != nullptr);
+  }
+
+  void aJobThatWasStartedLaterIsNotThere() {
+    auto now = test::PanelCluster();
+    engine::JobStatus other = now.jobs.front();
+    other.name = "other";
+    other.devices = {{1, 0}};
+    other.origin = static_cast<std::int64_t>(kNoon + 200) * 1'000'000'000;
+    now.jobs.push_back(other);
+    const auto history = test::PanelHistory();
+    const ui::ChangeIndex index(history);
+    const auto jobs = [&](double time) {
+      return ui::clusterAt(now, index, seriesOf(test::PanelSamples()), test::kJob, time)
+          ->jobs.size();
+    };
+    QCOMPARE(jobs(kNoon + 199), std::size_t{1});
+    QCOMPARE(jobs(kNoon + 201), std::size_t{2});
   }
 
   void meshesEqualThoseOfAReplay() {

@@ -422,6 +422,8 @@ class PlotsTest : public QObject {
     QVERIFY(std::abs(grow.pauseEnd - grow.pauseStart - 0.31) < 1e-6);
     QCOMPARE(grow.label, QStringLiteral("0.31 s"));
     QVERIFY(ui::bandsOf(test::PanelHistory(), "other").empty());
+    QVERIFY(
+        ui::bandsOf(test::PanelHistory(), test::kJob, {}, 7).empty());  // a later job of the name
 
     // A loss paused the job 11 s before the change that ended the pause, and what came after it is
     // not part of it.
@@ -495,6 +497,45 @@ class PlotsTest : public QObject {
     model.addSample(Sample(2601, 1260.1));
     model.flush();
     check(2601);
+  }
+
+  // A job that is started again under its name begins a curve of its own, also if it is further
+  // than the last step of the earlier one.
+  void samplesOfAnEarlierJobAreNotMixedIn() {
+    ui::ClusterModel model;
+    test::SpyCommands commands(model);
+    const auto of = [](int step, std::int64_t origin) {
+      engine::Sample sample = Sample(step, 1000 + static_cast<double>(origin) + step * 0.1);
+      sample.origin = origin;
+      return sample;
+    };
+    auto cluster = test::PanelCluster();
+    const auto start = [&](std::int64_t origin) {
+      cluster.jobs.front().origin = origin;
+      model.setSnapshot(cluster);
+      model.flush();
+    };
+    for (int step = 1; step <= 5; ++step) commands.recorded.push_back(of(step, 100));
+    model.setLink(ui::LinkState::Connected, {});
+    cluster.jobs.front().origin = 100;
+    model.setSnapshot(cluster);
+    SampleHistory history(model, commands);
+    model.flush();
+    QTRY_VERIFY(history.state() == SampleHistory::State::Following);
+    QCOMPARE(StepsOf(history.series()), (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+    // Its first sample may arrive before the snapshot that has it.
+    model.addSample(of(6, 200));
+    model.flush();
+    QCOMPARE(history.series().points().size(), std::size_t{5});
+    commands.recorded = {of(6, 200), of(7, 200)};
+    start(200);
+    QCOMPARE(history.origin(), std::int64_t{200});
+    QTRY_VERIFY(history.state() == SampleHistory::State::Following);
+    QCOMPARE(StepsOf(history.series()), (std::vector<std::int64_t>{6, 7}));
+    model.addSample(of(8, 100));  // late, of the earlier one
+    model.addSample(of(8, 200));
+    model.flush();
+    QCOMPARE(history.series().points().back().time, 1000 + 200 + 0.8);
   }
 
   void gapsAndPausesBreakTheLine() {

@@ -14,7 +14,7 @@ std::vector<DataView::Change> changesOf(const engine::JobStatus& job, const Data
                                         const std::vector<engine::HistoryEntry>& history) {
   std::vector<DataView::Change> changes;
   for (const engine::HistoryEntry& entry : history) {
-    if (entry.job != job.name || entry.result != "committed" || entry.step > job.step) continue;
+    if (!engine::IsOf(entry, job) || entry.result != "committed" || entry.step > job.step) continue;
     const std::int64_t position = entry.step * view.globalBatch - view.pass * view.numSamples;
     if (position < 0) continue;  // of an earlier pass
     const auto from = ptc::ParseDeviceMesh(entry.from), to = ptc::ParseDeviceMesh(entry.to);

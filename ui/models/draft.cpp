@@ -260,17 +260,19 @@ void Draft::followLive() {
   const engine::JobStatus* job = m_model.job();
   const QString name = job == nullptr ? QString() : QString::fromStdString(job->name);
   const std::int64_t epoch = job == nullptr ? -1 : job->epoch;
+  const std::int64_t origin = job == nullptr ? 0 : job->origin;
   const std::vector<ptc::DeviceId> live =
       job == nullptr ? std::vector<ptc::DeviceId>() : job->devices;
   const engine::StepOptions options = job == nullptr ? engine::StepOptions() : job->options;
-  if (name == m_job && epoch == m_epoch && live == m_live && options == m_liveOptions) return;
+  const bool sameJob = name == m_job && origin == m_origin;
+  if (sameJob && epoch == m_epoch && live == m_live && options == m_liveOptions) return;
 
-  const bool sameJob = name == m_job;
   const std::vector<ptc::DeviceId> wanted = devices();
   const std::optional<engine::StepOptions> wantedOptions = m_edits.options;
   m_liveOptions = options;
   m_job = name;
   m_epoch = epoch;
+  m_origin = origin;
   m_live = live;
   m_stack.clear();
   Edits next;

@@ -120,6 +120,7 @@ class Draft : public QObject {
   QUndoStack m_stack;
   QString m_job;
   std::int64_t m_epoch = -1;
+  std::int64_t m_origin = 0;
   std::vector<ptc::DeviceId> m_live;
   engine::StepOptions m_liveOptions;
 };

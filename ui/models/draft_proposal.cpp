@@ -36,13 +36,11 @@ void DraftProposal::follow() {
     return;
   }
   const std::set<ptc::DeviceId> devices = m_draft.deviceSet();
-  const bool sameBasis = m_draft.job() == m_job && job->epoch == m_epoch && devices == m_basis;
-  if (sameBasis && m_state != State::None) return;
-  if (m_draft.job() == m_job && job->epoch == m_epoch && m_state == State::Ready &&
-      indexOf(std::nullopt)) {
-    return;
-  }
+  const bool sameJob = m_draft.job() == m_job && job->origin == m_origin && job->epoch == m_epoch;
+  if (sameJob && devices == m_basis && m_state != State::None) return;
+  if (sameJob && m_state == State::Ready && indexOf(std::nullopt)) return;
   m_job = m_draft.job();
+  m_origin = job->origin;
   m_epoch = job->epoch;
   m_basis = devices;
   ++m_generation;

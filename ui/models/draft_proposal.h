@@ -63,6 +63,7 @@ class DraftProposal : public QObject {
   std::set<ptc::DeviceId> m_basis;  // devices of the last request
   QString m_job;
   std::int64_t m_epoch = -1;
+  std::int64_t m_origin = 0;
   std::uint64_t m_generation = 0;
   QTimer m_delay;
 };

@@ -28,7 +28,7 @@ void JobStates::setActive(const QObject* user, bool active) {
 JobStates::Wanted JobStates::wanted() const {
   Wanted wanted;
   for (const engine::JobStatus& job : m_model.snapshot().jobs) {
-    wanted[job.name] = {job.epoch, job.layout_hash};
+    wanted[job.name] = {job.origin, job.epoch, job.layout_hash};
   }
   return wanted;
 }

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "engine/vfs/job_facts.h"
@@ -43,7 +44,7 @@ class JobStates : public QObject {
 
  private:
   /// (epoch, layout hash) by job: the answer depends on these.
-  using Wanted = std::map<std::string, std::pair<std::int64_t, std::string>>;
+  using Wanted = std::map<std::string, std::tuple<std::int64_t, std::int64_t, std::string>>;
 
   Wanted wanted() const;
   void refresh();

@@ -52,7 +52,7 @@ MomentDiff makeMomentDiff(const MomentSide& one, const MomentSide& other,
   const MomentSide& b = ordered ? other : one;
   MomentDiff diff{makePlaceDiff(placeOfMoment(a), placeOfMoment(b)), a, b};
   for (const engine::HistoryEntry& entry : history) {
-    if (entry.job != a.job.name || entry.started <= a.time || entry.started > b.time) continue;
+    if (!engine::IsOf(entry, a.job) || entry.started <= a.time || entry.started > b.time) continue;
     ++diff.changes;
     diff.bytes += entry.bytes_moved;
     diff.paused += entry.pause;

@@ -19,6 +19,7 @@ struct PastPlace {
   std::vector<ptc::DeviceId> devices;  // rank order
   engine::StepOptions options;
   std::int64_t epoch = 0;
+  std::int64_t origin = 0;               // of the job
   const HistoryEntry* change = nullptr;  // the last one, or the present one
   std::optional<TxnPhase> phase = {};    // of the present one
 };
@@ -36,7 +37,7 @@ PastPlace pastPlaceOf(const std::string& mesh, const engine::StepOptions& option
 }
 
 PastPlace pastPlaceOf(const engine::JobStatus& job) {
-  return {job.mesh, job.devices, job.options, job.epoch};
+  return {job.mesh, job.devices, job.options, job.epoch, job.origin};
 }
 
 const engine::JobStatus* jobNamed(const engine::ClusterSnapshot& cluster, const std::string& name) {
@@ -68,27 +69,25 @@ PastPlace pastPlaceAt(const ChangeIndex& changes, const HistoryEntry& entry, dou
   const bool moved = entry.result == "committed" && (!phase || isPastCommit(*phase));
   PastPlace place = moved ? pastPlaceOf(entry.to, entry.to_options, entry.epoch)
                           : pastPlaceOf(entry.from, entry.from_options, changes.epochBefore(entry));
+  place.origin = entry.origin;
   place.change = &entry;
   place.phase = phase;
   return place;
 }
 
-/// Where a job was, or nothing: the history does not contain it. `firstSample` is empty without
-/// samples.
+/// Where the job with this start was, or nothing: the history does not contain it.
 std::optional<PastPlace> pastPlaceAt(const ChangeIndex& changes, const std::string& name,
-                                     const engine::JobStatus* now,
-                                     std::optional<double> firstSample, double time) {
-  const HistoryEntry* entry = changes.lastBefore(name, time);
-  if (entry == nullptr) {
-    const HistoryEntry* next = changes.first(name);
-    if (next == nullptr) return now == nullptr ? std::nullopt : std::optional(pastPlaceOf(*now));
-    return pastPlaceOf(next->from, next->from_options, changes.epochBefore(*next));
+                                     std::int64_t origin, const engine::JobStatus* now,
+                                     double time) {
+  if (const HistoryEntry* entry = changes.lastBefore(name, origin, time))
+    return pastPlaceAt(changes, *entry, time);
+  if (const HistoryEntry* next = changes.first(name, origin)) {
+    PastPlace place = pastPlaceOf(next->from, next->from_options, changes.epochBefore(*next));
+    place.origin = origin;
+    return place;
   }
-  const bool startedAgain = now != nullptr && entry == changes.last(name) &&
-                            now->epoch < entry->epoch && firstSample &&
-                            *firstSample > timesOf(*entry).end && time >= *firstSample;
-  if (startedAgain) return pastPlaceOf(*now);
-  return pastPlaceAt(changes, *entry, time);
+  const bool isPresent = now != nullptr && now->origin == origin;
+  return isPresent ? std::optional(pastPlaceOf(*now)) : std::nullopt;
 }
 
 engine::TxnStatus pastTxnOf(const HistoryEntry& entry, std::optional<TxnPhase> phase, double time) {
@@ -131,6 +130,7 @@ engine::JobStatus pastJobOf(const std::string& name, const engine::JobStatus* no
                             const PastPlace& place) {
   engine::JobStatus job;
   job.name = name;
+  if (now != nullptr && now->origin != place.origin) now = nullptr;  // an earlier job of the name
   if (now != nullptr) {
     job = *now;
     // What changes from moment to moment.
@@ -152,6 +152,7 @@ engine::JobStatus pastJobOf(const std::string& name, const engine::JobStatus* no
   job.devices = place.devices;
   job.options = place.options;
   job.epoch = place.epoch;
+  job.origin = place.origin;
   job.state = engine::JobState::kRunning;
   return job;
 }
@@ -250,7 +251,7 @@ ChangeIndex::ChangeIndex(const std::vector<HistoryEntry>& entries) {
   std::set<std::string> meshes;  // most of them are in several entries
   std::set<ptc::DeviceId> devices;
   for (const HistoryEntry& entry : entries) {
-    m_changes[entry.job].push_back(&entry);
+    m_changes[{entry.job, entry.origin}].push_back(&entry);
     for (const std::string* text : {&entry.from, &entry.to}) {
       if (!meshes.insert(*text).second) continue;
       if (const auto mesh = ptc::ParseDeviceMesh(*text))
@@ -265,21 +266,40 @@ ChangeIndex::ChangeIndex(const std::vector<HistoryEntry>& entries) {
   m_devices.assign(devices.begin(), devices.end());
 }
 
-const HistoryEntry* ChangeIndex::lastBefore(const std::string& job, double time) const {
-  const auto changes = m_changes.find(job);
-  if (changes == m_changes.end()) return nullptr;
-  const auto after = std::ranges::upper_bound(changes->second, time, {}, &HistoryEntry::started);
-  return after == changes->second.begin() ? nullptr : *(after - 1);
+std::optional<std::int64_t> ChangeIndex::originAt(const std::string& job,
+                                                  const engine::JobStatus* now, double time) const {
+  const auto begins = [](std::int64_t origin) { return static_cast<double>(origin) * 1e-9; };
+  if (now != nullptr && now->origin > 0 && begins(now->origin) <= time) return now->origin;
+  // The last one of the name that began before.
+  const double nanoseconds = std::clamp(time, 0.0, 9e9) * 1e9;
+  auto next = m_changes.upper_bound({job, static_cast<std::int64_t>(nanoseconds)});
+  if (next != m_changes.begin() && (--next)->first.first == job) return next->first.second;
+  if (now != nullptr && now->origin == 0) return 0;
+  return std::nullopt;
 }
 
-const HistoryEntry* ChangeIndex::first(const std::string& job) const {
-  const auto changes = m_changes.find(job);
-  return changes == m_changes.end() ? nullptr : changes->second.front();
+const ChangeIndex::Changes* ChangeIndex::changesOf(const std::string& job,
+                                                   std::int64_t origin) const {
+  const auto changes = m_changes.find({job, origin});
+  return changes == m_changes.end() ? nullptr : &changes->second;
 }
 
-const HistoryEntry* ChangeIndex::last(const std::string& job) const {
-  const auto changes = m_changes.find(job);
-  return changes == m_changes.end() ? nullptr : changes->second.back();
+const HistoryEntry* ChangeIndex::lastBefore(const std::string& job, std::int64_t origin,
+                                            double time) const {
+  const Changes* changes = changesOf(job, origin);
+  if (changes == nullptr) return nullptr;
+  const auto after = std::ranges::upper_bound(*changes, time, {}, &HistoryEntry::started);
+  return after == changes->begin() ? nullptr : *(after - 1);
+}
+
+const HistoryEntry* ChangeIndex::first(const std::string& job, std::int64_t origin) const {
+  const Changes* changes = changesOf(job, origin);
+  return changes == nullptr ? nullptr : changes->front();
+}
+
+const HistoryEntry* ChangeIndex::last(const std::string& job, std::int64_t origin) const {
+  const Changes* changes = changesOf(job, origin);
+  return changes == nullptr ? nullptr : changes->back();
 }
 
 // An entry has the epoch after it; only a committed one begins a new epoch, or one for each round.
@@ -294,13 +314,15 @@ std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& 
                                                  const SampleSeries& samples,
                                                  const std::string& job, double time,
                                                  const NodeStates& states) {
-  const auto& points = samples.points();
-  const std::optional<double> firstSample =
-      points.empty() ? std::nullopt : std::optional(points.front().time);
   const SampleSeries::Point* sample = samples.lastBefore(time);
-  if (sample == nullptr && changes.lastBefore(job, time) == nullptr) return {};
   const engine::JobStatus* present = jobNamed(now, job);
-  const std::optional<PastPlace> place = pastPlaceAt(changes, job, present, firstSample, time);
+  // A sample of the present job shows that it was there, whatever the clock of its node says.
+  const std::optional<std::int64_t> origin = sample != nullptr && present != nullptr
+                                                 ? present->origin
+                                                 : changes.originAt(job, present, time);
+  if (!origin) return {};
+  if (sample == nullptr && changes.lastBefore(job, *origin, time) == nullptr) return {};
+  const std::optional<PastPlace> place = pastPlaceAt(changes, job, *origin, present, time);
   if (!place) return {};
 
   engine::ClusterSnapshot past;
@@ -333,12 +355,16 @@ std::optional<engine::ClusterSnapshot> clusterAt(const engine::ClusterSnapshot& 
   occupyDevices(past.nodes, job, status.devices);
   for (const engine::JobStatus& other : now.jobs) {
     if (other.name == job) continue;
-    const auto elsewhere = pastPlaceAt(changes, other.name, &other, {}, time);
+    const auto its = changes.originAt(other.name, &other, time);
+    const auto elsewhere =
+        its ? pastPlaceAt(changes, other.name, *its, &other, time) : std::nullopt;
+    if (!elsewhere) continue;
     past.jobs.push_back(pastJobOf(other.name, &other, *elsewhere));
     past.jobs.back().state = other.state;
-    const bool ended =
-        other.state == engine::JobState::kStopped || other.state == engine::JobState::kFailed;
-    if (!ended || elsewhere->change != changes.last(other.name))
+    // It ended after its last change; the history does not tell when.
+    const bool ended = *its != other.origin || other.state == engine::JobState::kStopped ||
+                       other.state == engine::JobState::kFailed;
+    if (!ended || elsewhere->change != changes.last(other.name, *its))
       occupyDevices(past.nodes, other.name, elsewhere->devices);
   }
   if (changing) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/cluster/snapshot.h"
@@ -16,42 +17,53 @@
 
 namespace tessera::ui {
 
-/// The changes of each job in the order of time. Made once per history, because every entry is
-/// read.
+/// The changes of each job in the order of time. A job is known by its name and its start
+/// (engine::JobStatus::origin), because others may have had the name before. Made once per history,
+/// because every entry is read.
 class ChangeIndex {
  public:
   ChangeIndex() = default;
   /// `entries`, in any order, must outlive the index.
   explicit ChangeIndex(const std::vector<engine::HistoryEntry>& entries);
 
+  /// Returns the start of the job that had this name at `time`: the last one that was started
+  /// before it. `now` is the job that has the name now; null if there is none. Nothing if no job
+  /// had it yet. Jobs with an unknown start, 0, were there before the others. O(log n).
+  std::optional<std::int64_t> originAt(const std::string& job, const engine::JobStatus* now,
+                                       double time) const;
   /// Returns the job's change that began last at or before `time`; null if there is none. O(log n).
-  const engine::HistoryEntry* lastBefore(const std::string& job, double time) const;
+  const engine::HistoryEntry* lastBefore(const std::string& job, std::int64_t origin,
+                                         double time) const;
   /// Return null for a job without changes.
-  const engine::HistoryEntry* first(const std::string& job) const;
-  const engine::HistoryEntry* last(const std::string& job) const;
+  const engine::HistoryEntry* first(const std::string& job, std::int64_t origin) const;
+  const engine::HistoryEntry* last(const std::string& job, std::int64_t origin) const;
   /// The epoch of the job before `entry`, which belongs to the index.
   std::int64_t epochBefore(const engine::HistoryEntry& entry) const;
   /// Every device that a change names, ascending.
   const std::vector<ptc::DeviceId>& devices() const { return m_devices; }
 
  private:
-  std::map<std::string, std::vector<const engine::HistoryEntry*>> m_changes;  // by job, ascending
+  using Changes = std::vector<const engine::HistoryEntry*>;
+  /// \return null for a job without changes; else not empty
+  const Changes* changesOf(const std::string& job, std::int64_t origin) const;
+
+  std::map<std::pair<std::string, std::int64_t>, Changes> m_changes;  // by job and start, ascending
   std::vector<ptc::DeviceId> m_devices;
 };
 
 /// Returns `job` and its cluster at `time`; nothing before the first sample and the first change
-/// of the job.
+/// of the job. `samples` are those of the job that has the name now.
 ///
+/// - The job is the one that had the name at that time.
 /// - The job is where its last change left it: in `to` after a committed one, else in `from`. In a
 ///   change, the phase follows from the recorded durations. The bytes of its flows are known before
 ///   the transfer (none) and after it (all); in between `bytes_done` is 0.
 /// - Step, loss, tokens per second and metrics are those of the last sample. Without a later change
 ///   all facts of the layout are those of now, including the memory. Otherwise the history does not
 ///   contain them: they are zero or empty.
-/// - A job that was started again under its name, which no change records, is where it is now from
-///   its first sample on.
-/// - Other jobs are where their changes place them, or else where they are now, because the history
-///   does not tell when they were started.
+/// - Other jobs are where their changes place them, or else where they are now. One that was
+/// started
+///   later is left out, if its start is known.
 /// - All nodes of `now`, of the changes and of `states` exist. Their states are those of `states`;
 ///   where that knows none, `is_state_known` is false and the node counts as alive.
 ///

@@ -27,8 +27,10 @@ void SampleHistory::set(State state, const QString& problem) {
 void SampleHistory::follow() {
   const engine::JobStatus* job = m_model.job();
   const QString name = job == nullptr ? QString() : QString::fromStdString(job->name);
-  if (name != m_job) {
+  const std::int64_t origin = job == nullptr ? 0 : job->origin;
+  if (name != m_job || origin != m_origin) {
     m_job = name;
+    m_origin = origin;
     m_series.clear();
     m_held.clear();
     ++m_generation;
@@ -51,7 +53,7 @@ void SampleHistory::follow() {
 void SampleHistory::onSamples(const std::vector<engine::Sample>& samples) {
   bool added = false;
   for (const engine::Sample& sample : samples) {
-    if (QString::fromStdString(sample.job) != m_job) continue;
+    if (!isOfJob(sample)) continue;
     if (m_state == State::Following) {
       added |= m_series.add(sample);
     } else if (m_held.size() < SampleSeries::kCapacity) {
@@ -59,6 +61,10 @@ void SampleHistory::onSamples(const std::vector<engine::Sample>& samples) {
     }
   }
   if (added) emit changed();
+}
+
+bool SampleHistory::isOfJob(const engine::Sample& sample) const {
+  return sample.origin == m_origin && QString::fromStdString(sample.job) == m_job;
 }
 
 void SampleHistory::ask() {
@@ -86,7 +92,8 @@ void SampleHistory::answer(std::uint64_t generation,
     return set(State::Failed, format::error(result.error()));
   }
   bool added = false;
-  for (const engine::Sample& sample : *result) added |= m_series.add(sample);
+  // A job that was started again meanwhile is the latest of its name, whose samples were requested.
+  for (const engine::Sample& sample : *result) added |= isOfJob(sample) && m_series.add(sample);
   if (added) {
     emit changed();
     return ask();  // there may be another page

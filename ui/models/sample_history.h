@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// The samples of the shown job without gaps. Samples from before this connection are requested in
-/// pages; new samples are held until the pages have caught up.
+/// The samples of the shown job without gaps, and without those of earlier jobs of its name.
+/// Samples from before this connection are requested in pages; new samples are held until the pages
+/// have caught up.
 
 #include <QObject>
 #include <QString>
@@ -31,6 +32,8 @@ class SampleHistory : public QObject {
   State state() const { return m_state; }
   const QString& problem() const { return m_problem; }
   const QString& job() const { return m_job; }
+  /// engine::JobStatus::origin of that job.
+  std::int64_t origin() const { return m_origin; }
   const SampleSeries& series() const { return m_series; }
 
  signals:
@@ -39,6 +42,7 @@ class SampleHistory : public QObject {
  private:
   void follow();
   void onSamples(const std::vector<engine::Sample>& samples);
+  bool isOfJob(const engine::Sample& sample) const;
   void ask();
   void answer(std::uint64_t generation, const Result<std::vector<engine::Sample>>& result);
   void set(State state, const QString& problem = {});
@@ -48,6 +52,7 @@ class SampleHistory : public QObject {
   State m_state = State::None;
   QString m_problem;
   QString m_job;
+  std::int64_t m_origin = 0;
   SampleSeries m_series;
   std::vector<engine::Sample> m_held;  // received while pages are loading
   std::uint64_t m_generation = 0;      // of the newest request; older answers are dropped

@@ -2,6 +2,7 @@
 #include "ui/pages/timeline_page.h"
 
 #include <QDateTime>
+#include <QEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -282,8 +283,9 @@ void TimelinePage::setDevices(const std::set<ptc::DeviceId>& devices) {
 }
 
 void TimelinePage::noteComputing() {
-  if (m_samples.job() != m_busyJob) {
+  if (m_samples.job() != m_busyJob || m_samples.origin() != m_busyOrigin) {
     m_busyJob = m_samples.job();
+    m_busyOrigin = m_samples.origin();
     m_busy.clear();
   }
   const auto& points = m_samples.series().points();
@@ -350,7 +352,8 @@ void TimelinePage::refreshBands() {
     }
     running.emplace(RunningBand{*txn, m_runningSince, *now});
   }
-  m_plots->setBands(bandsOf(m_history.entries(), m_samples.job().toStdString(), running));
+  m_plots->setBands(
+      bandsOf(m_history.entries(), m_samples.job().toStdString(), running, m_samples.origin()));
   m_plots->setNow(now);
   const bool stale = m_model.link() != LinkState::Connected && m_model.hasSnapshot();
   m_plots->setStale(stale);

@@ -103,8 +103,9 @@ class TimelinePage : public Surface {
   SampleHistory m_samples;
   JobPlots* m_plots;
   std::vector<PlotCurve> m_chosenCurves = usualCurves();
-  BusySeries m_busy;  // of m_busyJob
+  BusySeries m_busy;  // of the next two
   QString m_busyJob;
+  std::int64_t m_busyOrigin = 0;
   std::set<ptc::DeviceId> m_devices;
   QLabel* m_words;
   QStackedLayout* m_stack;

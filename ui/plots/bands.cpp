@@ -38,10 +38,11 @@ PlotBand bandOf(const engine::HistoryEntry& entry) {
 }  // namespace
 
 std::vector<PlotBand> bandsOf(const std::vector<engine::HistoryEntry>& entries,
-                              const std::string& job, const std::optional<RunningBand>& running) {
+                              const std::string& job, const std::optional<RunningBand>& running,
+                              std::int64_t origin) {
   std::vector<PlotBand> bands;
   for (const engine::HistoryEntry& entry : entries) {
-    if (entry.job != job || entry.result.empty()) continue;
+    if (entry.job != job || entry.origin != origin || entry.result.empty()) continue;
     if (running && running->txn.id == entry.id) continue;
     bands.push_back(bandOf(entry));
   }

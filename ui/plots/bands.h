@@ -34,10 +34,11 @@ struct RunningBand {
   double now = 0;
 };
 
-/// Returns the bands of `job`, ascending in time.
+/// Returns the bands of `job`, ascending in time. `origin` tells it from earlier jobs of its name.
 std::vector<PlotBand> bandsOf(const std::vector<engine::HistoryEntry>& entries,
                               const std::string& job,
-                              const std::optional<RunningBand>& running = std::nullopt);
+                              const std::optional<RunningBand>& running = std::nullopt,
+                              std::int64_t origin = 0);
 
 struct PlotMark {
   enum class Shape { Dot, Plus, Triangle, Cross };

@@ -302,8 +302,10 @@ const engine::HistoryEntry* LinksView::pastEntry() const {
   if (m_layout.source == LayoutSource::Past || m_layout.source == LayoutSource::Lesson) {
     return nullptr;
   }
+  const engine::JobStatus* job = m_layout.jobStatus();
+  if (job == nullptr) return nullptr;
   for (const engine::HistoryEntry& entry : m_context.history.entries()) {
-    if (entry.job == m_layout.job && !entry.flows.empty()) return &entry;
+    if (engine::IsOf(entry, *job) && !entry.flows.empty()) return &entry;
   }
   return nullptr;
 }

@@ -108,6 +108,13 @@ void DraftDesk::reverse(const engine::HistoryEntry& entry) {
                            .arg(QString::fromStdString(entry.job)));
     return;
   }
+  const engine::JobStatus* job = m_parts.model.job();
+  if (job != nullptr && !engine::IsOf(entry, *job)) {
+    m_window.showError(tr("Change %1 belongs to an earlier job %2, which has ended.")
+                           .arg(entry.id)
+                           .arg(QString::fromStdString(entry.job)));
+    return;
+  }
   replace(before->devices(), before->shape(), entry.from_options,
           tr("undo change %1").arg(entry.id));
 }

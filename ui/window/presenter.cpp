@@ -51,7 +51,8 @@ std::optional<double> Presenter::usualMoment() const {
   const engine::JobStatus* job = m_parts.model.job();
   if (job == nullptr) return {};
   if (const auto time = m_parts.playhead()) return time;
-  if (const engine::HistoryEntry* last = m_changes.last(job->name)) return last->started;
+  if (const engine::HistoryEntry* last = m_changes.last(job->name, job->origin))
+    return last->started;
   const auto& points = m_parts.samples.series().points();
   return points.empty() ? std::nullopt : std::optional(points.back().time);
 }
@@ -62,7 +63,8 @@ bool Presenter::chooseMoment(double time) {
   auto cluster = clusterAt(m_parts.model.snapshot(), m_changes, m_parts.samples.series(), job->name,
                            time, m_nodeStates);
   if (!cluster) return false;
-  const engine::HistoryEntry* change = m_changes.lastBefore(job->name, time);
+  const engine::HistoryEntry* change =
+      m_changes.lastBefore(job->name, cluster->jobs.front().origin, time);
   m_moment = ShownMoment{
       time, std::make_shared<const engine::ClusterSnapshot>(std::move(*cluster)),
       change == nullptr ? nullptr : std::make_shared<const engine::HistoryEntry>(*change)};
@@ -101,7 +103,7 @@ std::optional<MomentSide> Presenter::shownSide() const {
                         m_moment->change ? m_moment->change->id : 0);
   }
   const auto& points = m_parts.samples.series().points();
-  const engine::HistoryEntry* last = m_changes.last(job->name);
+  const engine::HistoryEntry* last = m_changes.last(job->name, job->origin);
   return momentSideOf(m_parts.model.snapshot(), job->name,
                       points.empty() ? localClock() : points.back().time,
                       last == nullptr ? 0 : last->id);
@@ -111,7 +113,10 @@ std::optional<MomentDiff> Presenter::comparedMoments() const {
   const bool fits = m_source == LayoutSource::Past || m_source == LayoutSource::Live;
   if (!m_pinned || !fits || m_parts.compared()) return {};
   const auto shown = shownSide();
-  if (!shown || shown->job.name != m_pinned->job.name) return {};
+  if (!shown || shown->job.name != m_pinned->job.name ||
+      shown->job.origin != m_pinned->job.origin) {
+    return {};
+  }
   return makeMomentDiff(*m_pinned, *shown, m_parts.changes.entries());
 }
 
@@ -120,7 +125,7 @@ const ComparedChanges* Presenter::comparedChanges() const {
   const auto two = m_parts.compared();
   const engine::JobStatus* job = model.job();
   if (!isLive() || !two || job == nullptr || model.runningTxn() != nullptr ||
-      two->first->job != job->name || two->second->job != job->name) {
+      !engine::IsOf(*two->first, *job) || !engine::IsOf(*two->second, *job)) {
     return nullptr;
   }
   const auto isMade = [&] {

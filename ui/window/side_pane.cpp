@@ -44,7 +44,7 @@ void SidePane::refresh(const Presenter& presenter, const HistoryPage& history,
     // Of another job no samples are here.
     const engine::JobStatus* job = m_model.job();
     const bool isShown =
-        job != nullptr && two->first->job == job->name && two->second->job == job->name;
+        job != nullptr && engine::IsOf(*two->first, *job) && engine::IsOf(*two->second, *job);
     m_comparison->setDiff(
         makeChangeDiff(*two->first, *two->second, isShown ? samples.series() : SampleSeries()));
     return setCurrentWidget(m_comparison);
