@@ -4,6 +4,7 @@
 #include <QDeadlineTimer>
 #include <QEventLoop>
 #include <QTimer>
+#include <tuple>
 #include <utility>
 
 #include "agents/client/cluster_view.h"
@@ -17,7 +18,6 @@
 namespace tessera::app {
 namespace {
 
-constexpr std::int64_t kEventBacklog = 500;
 constexpr std::int64_t kHistoryRows = 500;
 constexpr std::int64_t kSamplesPage = 4096;
 constexpr std::int64_t kCandidates = 32;
@@ -134,6 +134,9 @@ Status Bridge::open(const std::string& profile) {
   handlers.link = [this, later](agents::LinkState state, std::string detail) {
     later([this, state, detail = std::move(detail)] { onLink(state, detail); });
   };
+  handlers.incarnation = [this, later](const std::string& id) {
+    later([this, id] { onIncarnation(id); });
+  };
   handlers.owner = [this, later](const agents::KeyOwner& owner) {
     const bool onlyLooks = owner.role != agents::Role::kOperator;
     later([this, name = onlyLooks ? QString::fromStdString(owner.name) : QString()] {
@@ -147,7 +150,10 @@ Status Bridge::open(const std::string& profile) {
   };
   handlers.snapshot = [this, later](std::shared_ptr<const engine::ClusterSnapshot> snapshot) {
     later([this, snapshot = std::move(snapshot)] {
-      if (m_mirror && snapshot->simulation) m_mirror->setSimulated(snapshot->simulation->hardware);
+      if (m_mirror) {
+        m_mirror->setSimulated(snapshot->simulation ? snapshot->simulation->hardware
+                                                    : std::string());
+      }
       m_model.setSnapshot(snapshot);
     });
   };
@@ -198,7 +204,9 @@ void Bridge::showProblem() {
 
 void Bridge::close() {
   letGo();
+  m_opened.reset();
   m_lastEvent = 0;
+  m_incarnation.clear();
 }
 
 void Bridge::setMirror(bool on, const engine::Retention& retention) {
@@ -221,8 +229,6 @@ void Bridge::letGo() {
   ++m_connection;
   m_reader.request_stop();
   if (m_mirror) m_mirror->setConnected(false);
-  m_fetchingEvents = false;
-  m_heldEvents.clear();
   m_closing.close(std::move(m_client));
 }
 
@@ -234,40 +240,33 @@ void Bridge::reconnect() {
 void Bridge::onLink(agents::LinkState state, const std::string& detail) {
   m_model.setLink(toUi(state), QString::fromStdString(detail));
   if (m_mirror) m_mirror->setConnected(state == agents::LinkState::kConnected);
-  if (state == agents::LinkState::kConnected) fetchEvents();
+  const bool isGone = state == agents::LinkState::kLost || state == agents::LinkState::kRefused;
+  if (isGone) followProfile();
 }
 
+void Bridge::followProfile() {
+  const auto now = findProfile(m_profile);
+  if (!now || !m_opened) return;
+  const auto placeOf = [](const agents::Profile& profile) {
+    return std::tie(profile.registrar_endpoint, profile.events_endpoint, profile.server_key);
+  };
+  if (placeOf(*now) != placeOf(*m_opened)) reconnect();
+}
+
+void Bridge::onIncarnation(const std::string& incarnation) {
+  const std::string before = std::exchange(m_incarnation, incarnation);
+  if (before.empty() || before == incarnation) return;
+  m_lastEvent = 0;
+  m_model.startAnew();
+}
+
+// A client that connects again sends the newest ones again.
 void Bridge::onEvent(const engine::Event& event) {
-  if (m_fetchingEvents) {
-    m_heldEvents.push_back(event);
-    return;
-  }
   const bool isKept = event.sequence > 0;  // 0: the registrar could not record it
   if (isKept && event.sequence <= m_lastEvent) return;
   m_lastEvent = std::max(m_lastEvent, event.sequence);
   m_model.addEvent(event);
   if (m_mirror) m_mirror->touch();
-}
-
-void Bridge::fetchEvents() {
-  if (m_fetchingEvents) return;
-  m_fetchingEvents = true;
-  wire::Request request;
-  request.mutable_events()->set_after_sequence(m_lastEvent);
-  request.mutable_events()->set_limit(kEventBacklog);
-  call<std::vector<engine::Event>>(
-      std::move(request), kAnswerTimeout,
-      [this, connection = m_connection](Result<std::vector<engine::Event>> events) {
-        if (connection != m_connection) return;
-        m_fetchingEvents = false;
-        std::vector<engine::Event> held = std::exchange(m_heldEvents, {});
-        if (events)
-          for (const engine::Event& event : *events) onEvent(event);
-        for (const engine::Event& event : held) onEvent(event);
-      },
-      [](const wire::Reply& reply) {
-        return agents::DecodeAll<engine::Event>(reply.events().events());
-      });
 }
 
 template <typename T>

@@ -59,6 +59,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   /// Disconnects. The model keeps its contents and receives nothing more; the next open() starts
   /// with a fresh snapshot.
   void close();
+  /// The profile of the cluster that is open, as it was read last; nullopt: none is.
+  const std::optional<agents::Profile>& profile() const { return m_opened; }
 
   void plan(const ui::PlanRequest& request, Done<engine::PlanSummary> done) override;
   void apply(const ui::PlanRequest& request, const QString& planHash, ui::Unrecorded unrecorded,
@@ -110,9 +112,12 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   void readStart(const ui::StartRequest& request,
                  std::function<void(Result<wire::StartJobRequest>)> then);
   void onLink(agents::LinkState state, const std::string& detail);
+  /// Clears the model if the cluster was started anew since the last connection.
+  void onIncarnation(const std::string& incarnation);
   void onEvent(const engine::Event& event);
-  /// Fetches the events that were written before this connection.
-  void fetchEvents();
+  /// Connects again if the profile leads elsewhere now: `up` gives a cluster that was stopped other
+  /// ports and keys.
+  void followProfile();
   void letGo();
   /// Starts to copy the history of that cluster.
   void mirrorHistory(const std::string& cluster);
@@ -138,9 +143,8 @@ class Bridge final : public QObject, public ui::ClusterCommands {
   TaskThread m_tuning;          // those of minutes and hours
   std::uint64_t m_connection = 0;
   std::int64_t m_lastEvent = 0;
-  int m_unanswered = 0;  // requests
-  bool m_fetchingEvents = false;
-  std::vector<engine::Event> m_heldEvents;  // received while older ones are being fetched
+  std::string m_incarnation;  // of the cluster in the model; empty: not known yet
+  int m_unanswered = 0;       // requests
 };
 
 }  // namespace tessera::app

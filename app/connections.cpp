@@ -110,7 +110,6 @@ Status AppConnections::open(const std::string& profile) {
   m_file.reset();
   m_current = QString::fromStdString(found.name);
   m_named = QString::fromStdString(nameElsewhere(profile, found));
-  m_profile = found;
   m_stop.reset();
   m_bridge.close();
   m_model.clear();
@@ -195,8 +194,9 @@ void AppConnections::cancelTest() {
 }
 
 std::optional<QString> AppConnections::mountPoint() {
-  if (!m_profile || m_file) return std::nullopt;
-  const auto folder = agents::FindClusterMount(m_profile->server_key);
+  const auto& profile = m_bridge.profile();
+  if (!profile || m_file) return std::nullopt;
+  const auto folder = agents::FindClusterMount(profile->server_key);
   if (!folder || !*folder) return std::nullopt;
   return QString::fromStdString(**folder);
 }
@@ -238,7 +238,7 @@ void AppConnections::runCommand(const QStringList& words, ui::Connections::Done<
 
 // Each node of a local cluster has a made-up host name, so that nodes differ in it.
 bool AppConnections::isHere(const engine::NodeStatus& node) {
-  if (m_profile && !m_profile->directory.empty()) return true;
+  if (const auto& profile = m_bridge.profile(); profile && !profile->directory.empty()) return true;
   if (m_addresses.empty()) m_addresses = ownAddresses();
   return m_addresses.contains(node.address) || m_addresses.contains(node.host);
 }
@@ -249,7 +249,6 @@ void AppConnections::closeConnection() {
   m_bridge.close();
   m_current.clear();
   m_named.clear();
-  m_profile.reset();
   if (m_file) return;  // it stays shown
   ++m_shown;
   m_stop.reset();

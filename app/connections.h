@@ -127,8 +127,7 @@ class AppConnections final : public QObject, public ui::Connections, public ui::
   ui::ClusterModel& m_model;
   Bridge& m_bridge;
   QString m_current;
-  QString m_named;  // m_current as the command line names it: its name, or its file's full path
-  std::optional<agents::Profile> m_profile;  // of m_current
+  QString m_named;  // as the command line names it: its name, or the full path of its profile
   std::set<std::string> m_addresses;         // of this machine
   std::optional<agents::Profile> m_forgotten;
   QPointer<ClusterTest> m_test;

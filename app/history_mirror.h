@@ -55,7 +55,7 @@ class HistoryMirror final : public QObject {
   /// Why the history is not mirrored, in one line; empty while it is.
   const QString& problem() const { return m_problem; }
   void setRetention(const engine::Retention& retention);
-  /// Notes in the copy that the cluster is simulated, on this hardware.
+  /// Notes in the copy that the cluster is simulated, on this hardware. Empty: it is real.
   void setSimulated(const std::string& hardware);
 
  signals:

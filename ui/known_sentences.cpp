@@ -13,6 +13,8 @@ std::span<const char* const> knownSentences() {
       // Nodes, the registrar and the operator.
       QT_TRANSLATE_NOOP("Sentences", "joined with %1"),
       QT_TRANSLATE_NOOP("Sentences", "ended with the cluster that had this name before"),
+      QT_TRANSLATE_NOOP("Sentences",
+                        "the cluster begins anew and continues the history of the one before"),
       QT_TRANSLATE_NOOP("Sentences", "cannot be written: %1; events wait in memory"),
       QT_TRANSLATE_NOOP(
           "Sentences",

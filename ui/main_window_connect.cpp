@@ -50,7 +50,13 @@ void MainWindow::Impl::connectAll() {
 
 void MainWindow::Impl::connectModels() {
   connect(&model, &ClusterModel::changed, this, &Impl::refresh);
-  connect(&model, &ClusterModel::cleared, this, &Impl::followProfile);
+  connect(&model, &ClusterModel::cleared, this, [this] {
+    followProfile();
+    selection.clear();
+  });
+  connect(&model, &ClusterModel::startedAnew, this, [this] {
+    say(tr("The cluster was started anew. What is shown here begins with this start."));
+  });
   connect(&draft, &Draft::changed, this, &Impl::refresh);
   connect(&plan, &DraftPlan::changed, this, &Impl::refreshViews);
   connect(&control, &MoveControl::changed, this, [this] {

@@ -34,7 +34,7 @@ using std::chrono::milliseconds;
 // From the first packet to the reply to Hello.
 constexpr milliseconds kConnectTimeout{5000};
 constexpr milliseconds kInternalTimeout{10000};  // of the client's own requests
-constexpr std::int64_t kFirstEvents = 200;
+constexpr std::int64_t kFirstEvents = 500;
 constexpr std::int64_t kMissedEvents = 10000;
 constexpr std::size_t kMostHeldChanges = 1000;
 constexpr milliseconds kAskAgain{1000};  // for the state
@@ -145,6 +145,7 @@ struct ClusterClient::Impl {
   bool cluster_is_shared = false;                                // it was handed out
   std::map<std::uint64_t, engine::SnapshotChange> held_changes;  // by sequence, until it is there
   std::int64_t last_event = 0;
+  std::string incarnation;      // of the cluster, as it said last
   bool wants_snapshot = false;  // until one is there that has what was missed
   bool asked_snapshot = false, ask_snapshot_again = false;
   bool asked_events = false, ask_events_again = false;
@@ -356,6 +357,9 @@ struct ClusterClient::Impl {
         return;
       }
       owner->name = hello.key_name();
+      // Events have numbers of their own in each.
+      if (std::exchange(incarnation, hello.incarnation()) != hello.incarnation()) last_event = 0;
+      if (handlers.incarnation) handlers.incarnation(incarnation);
       if (handlers.owner) handlers.owner(*owner);
       const std::string role = owner->role == Role::kOperator
                                    ? ""

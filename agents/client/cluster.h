@@ -76,10 +76,14 @@ using CallTracePtr = std::shared_ptr<CallTrace>;
 
 class ClusterClient {
  public:
-  /// Each may be empty. Events arrive in ascending order, each once: the last 200 after the first
-  /// connect, the missed ones after a reconnect or a gap.
+  /// Each may be empty. Events arrive in ascending order, each once: the last 500 after the first
+  /// connect and after each change of the incarnation, the missed ones after a reconnect or a gap.
   struct Handlers {
     std::function<void(LinkState, std::string detail)> link;
+    /// Which life of the cluster this is, before each kConnected and before `owner`. Another one
+    /// than before: the cluster was started anew or has another history, so that events,
+    /// transactions and samples from before are not of it, and their numbers are used again.
+    std::function<void(const std::string& id)> incarnation;
     /// What the cluster knows of the client's key, before each kConnected.
     std::function<void(const KeyOwner&)> owner;
     /// A user has stopped the cluster, before kStopped.

@@ -156,6 +156,7 @@ void Clients::OnHello(const std::string& identity, const KeyOwner& owner, const 
   out.mutable_hello()->set_program(kProgram);
   out.mutable_hello()->set_key_name(owner.name);
   out.mutable_hello()->set_role(RoleText(owner));
+  out.mutable_hello()->set_incarnation(incarnation_);
   reply->Done(std::move(out));
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "agents/net/key_owner.h"
 #include "agents/registrar/operator_lease.h"
@@ -20,6 +21,8 @@ class Clients : public RegistrarPart {
   Clients(const Common& common, const OperatorLease& lease)
       : RegistrarPart(common), lease_(lease) {}
 
+  /// What identifies this life of the cluster to clients, as of HelloReply.
+  void SetIncarnation(std::string incarnation) { incarnation_ = std::move(incarnation); }
   /// The reply to the request; nullptr if the request was made before, or if its owner may not make
   /// it. Its client then gets the same reply, or that it lacks the role.
   ReplyPtr Admit(const std::string& identity, const KeyOwner& owner, const wire::Request& request);
@@ -38,6 +41,7 @@ class Clients : public RegistrarPart {
   std::map<std::string, Kept> kept_;            // by the name of the key
   std::map<std::string, std::string> clients_;  // what they claim, by identity of a connection
   std::deque<std::string> client_order_;
+  std::string incarnation_;
 };
 
 }  // namespace tessera::agents

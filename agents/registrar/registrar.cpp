@@ -11,6 +11,7 @@
 #include "agents/node/job_limits.h"
 #include "agents/registrar/compute.h"
 #include "agents/registrar/history_answers.h"
+#include "agents/registrar/measured_rows.h"
 #include "engine/history/unreadable_rows.h"
 
 namespace tessera::agents {
@@ -19,6 +20,7 @@ constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kPublishPeriod = std::chrono::milliseconds(100);
 // More than a cluster gives in a month; a generation of the registrar has ten times as many.
 constexpr std::int64_t kSkippedNumbers = 100'000;
+constexpr char kIncarnation[] = "incarnation";  // row: when the cluster was started
 
 /// Whether a worker or the threads of nodes compute the answer, for a request that only looks.
 bool TakesLong(const wire::Request& request) {
@@ -113,6 +115,7 @@ Status Registrar::Recover() {
   TESSERA_RETURN_IF_ERROR(links_.Recover());
   TESSERA_RETURN_IF_ERROR(transactions_.Recover());
   TESSERA_RETURN_IF_ERROR(ContinueHistory());
+  NameIncarnation();
   periodic_ = {timers_.Every(kTick, [this] { OnTick(); }),
                timers_.Every(kPublishPeriod, [this] { publisher_.Tick(timers_.now()); })};
   return OkStatus();
@@ -139,10 +142,33 @@ Status Registrar::ContinueHistory() {
   const auto newest = world_.history.Transactions(engine::TransactionQuery{.limit = 1});
   if (!newest) return OkStatus();  // the history is never waited for
   TESSERA_TRY(const auto rows, world_.journal.List(""));
-  const bool is_new =
-      std::ranges::all_of(rows, [](const auto& row) { return row.first.starts_with("mirror-"); });
-  if (is_new) publisher_.NoteNodesLeft();
+  const bool is_new = std::ranges::all_of(rows, [](const auto& row) {
+    const bool is_measured =
+        std::ranges::any_of(kMeasuredRows, [&](const char* key) { return row.first == key; });
+    return is_measured || row.first.starts_with("mirror-");
+  });
+  if (is_new) {
+    const auto last = world_.history.LastEvent();
+    if (last && *last > 0) {
+      AddEvent(engine::Severity::kInfo, "registrar",
+               "the cluster begins anew and continues the history of the one before");
+    }
+    publisher_.NoteNodesLeft();
+  }
   return newest->empty() ? OkStatus() : numbers_.SkipTo(newest->front().id);
+}
+
+void Registrar::NameIncarnation() {
+  const auto known = world_.journal.Get(kIncarnation);
+  std::string began;
+  if (known && *known) {
+    began = **known;
+  } else {
+    // Without a row, clients take the next registrar for one of another cluster and read all again.
+    began = std::to_string(static_cast<std::int64_t>(world_.wall_clock() * 1e9));
+    publisher_.NoteJournaled(world_.journal.Put(kIncarnation, began));
+  }
+  clients_.SetIncarnation(fmt::format("{}/{}", world_.history.Id().value_or(""), began));
 }
 
 // ---- what parts ask of each other

@@ -110,6 +110,9 @@ class Registrar {
   /// had this name before. A number in it is not used again, its last change has ended without an
   /// outcome, and its nodes are gone.
   Status ContinueHistory();
+  /// Tells clients which life of the cluster this is: a row of the journal, which ends with the
+  /// cluster, and the history, whose numbers they know.
+  void NameIncarnation();
 
   // ---- requests
   wire::Request OfLatestJob(wire::Request request) const;

@@ -25,11 +25,13 @@ double Beginning(const HistoryChanges& changes, double now) {
 
 }  // namespace
 
+Result<std::string> History::Id() { return impl_->About("id"); }
+
 Result<HistoryChanges> History::ChangesSince(const HistoryCursor& cursor, std::int64_t limit) {
   Database& db = *impl_->database;
   HistoryChanges changes;
   HistoryCursor& next = changes.next;
-  TESSERA_TRY(const std::string id, impl_->About("id"));
+  TESSERA_TRY(const std::string id, Id());
   if (cursor.history == id) next = cursor;
   next.history = id;
   TESSERA_TRY(const std::int64_t removed_events, impl_->AboutInt("removed_events"));

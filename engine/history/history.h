@@ -110,6 +110,9 @@ class History {
 
   // ---- mirrors (changes.cpp)
 
+  /// What tells this history from any other: sequence numbers are unique within one.
+  Result<std::string> Id();
+
   /// Rows after `cursor`, at most `limit` of each kind. A cursor of another history counts as the
   /// beginning.
   Result<HistoryChanges> ChangesSince(const HistoryCursor& cursor, std::int64_t limit);

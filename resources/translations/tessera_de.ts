@@ -2219,6 +2219,10 @@
         <translation>endete mit dem Cluster, der diesen Namen vorher hatte</translation>
     </message>
     <message>
+        <source>the cluster begins anew and continues the history of the one before</source>
+        <translation>der Cluster beginnt neu und setzt den Verlauf des vorigen fort</translation>
+    </message>
+    <message>
         <source>cannot be written: %1; events wait in memory</source>
         <translation>kann nicht geschrieben werden: %1; Ereignisse warten im Speicher</translation>
     </message>
@@ -8101,6 +8105,10 @@
     <message>
         <source>Change %1 belongs to an earlier job %2, which has ended.</source>
         <translation>Änderung %1 gehört zu einem früheren Job %2, der beendet ist.</translation>
+    </message>
+    <message>
+        <source>The cluster was started anew. What is shown here begins with this start.</source>
+        <translation>Der Cluster wurde neu gestartet. Was hier zu sehen ist, beginnt mit diesem Start.</translation>
     </message>
     <message>
         <source>undo change %1</source>

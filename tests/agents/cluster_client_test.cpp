@@ -45,6 +45,8 @@ struct Seen {
   std::vector<std::shared_ptr<const engine::ClusterSnapshot>> shared;  // the same, as handed out
   std::vector<engine::Event> events;
   std::vector<engine::Sample> samples;
+  // With the number of events that had come before.
+  std::vector<std::pair<std::string, std::size_t>> incarnations;
   std::int64_t malformed = 0;
   std::string last_malformed;
 
@@ -62,6 +64,10 @@ struct Seen {
     handlers.event = [this](const engine::Event& event) {
       const std::lock_guard lock(mutex);
       events.push_back(event);
+    };
+    handlers.incarnation = [this](const std::string& id) {
+      const std::lock_guard lock(mutex);
+      incarnations.emplace_back(id, events.size());
     };
     handlers.sample = [this](const engine::Sample& sample) {
       const std::lock_guard lock(mutex);
@@ -430,13 +436,13 @@ class ClusterClientTest : public QObject {
   void theStreamIsDelivered() {
     registrar->Do([&] {
       registrar->snapshot.cluster = "first";
-      for (int i = 1; i <= 250; ++i) registrar->history.push_back(EventOf(i));
+      for (int i = 1; i <= 550; ++i) registrar->history.push_back(EventOf(i));
     });
     Seen seen;
     auto client = ClusterClient::Open(profile, seen.Handlers());
     QVERIFY(client);
-    QTRY_COMPARE(seen.NumEvents(), std::size_t{200});
-    QCOMPARE(seen.EventSequences(), Sequences(51, 250));
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{500});
+    QCOMPARE(seen.EventSequences(), Sequences(51, 550));
     QTRY_VERIFY(seen.NumSnapshots() > 0);
     QCOMPARE(seen.snapshots[0].cluster, std::string("first"));
     QVERIFY(seen.Reached(LinkState::kConnected));
@@ -444,10 +450,10 @@ class ClusterClientTest : public QObject {
     registrar->Do([&] {
       registrar->snapshot.cluster = "second";
       registrar->PublishSnapshot();
-      registrar->PublishEvent(EventOf(251));
+      registrar->PublishEvent(EventOf(551));
     });
-    QTRY_COMPARE(seen.NumEvents(), std::size_t{201});
-    QCOMPARE(seen.EventSequences(), Sequences(51, 251));
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{501});
+    QCOMPARE(seen.EventSequences(), Sequences(51, 551));
     const std::lock_guard lock(seen.mutex);
     QCOMPARE(seen.snapshots.back().cluster, std::string("second"));
     QCOMPARE(seen.samples.back().loss, 2.5);
@@ -573,6 +579,37 @@ class ClusterClientTest : public QObject {
     });
     QTRY_COMPARE(seen.Malformed(), std::int64_t{1});
     QVERIFY(seen.Reached(LinkState::kConnected));
+  }
+
+  // The numbers of its events are below those that are known.
+  void aClusterThatWasStartedAnewHasEventsOfItsOwn() {
+    Seen seen;
+    registrar->Do([&] {
+      for (int i = 1; i <= 30; ++i) registrar->history.push_back(EventOf(i));
+    });
+    auto client = ClusterClient::Open(profile, seen.Handlers());
+    QVERIFY(client);
+    QTRY_COMPARE(seen.NumEvents(), std::size_t{30});
+    const auto restart = [&](const std::string& incarnation, int events) {
+      registrar->Do([&] {
+        registrar->Close();
+        registrar->incarnation = incarnation;
+        registrar->history.clear();
+        for (int i = 1; i <= events; ++i) registrar->history.push_back(EventOf(i));
+        registrar->published = 0;
+        registrar->Reopen();
+      });
+    };
+    restart("first", 31);
+    QTRY_COMPARE_WITH_TIMEOUT(seen.NumEvents(), std::size_t{31}, 15000);
+    restart("second", 2);
+    QTRY_COMPARE_WITH_TIMEOUT(seen.NumEvents(), std::size_t{33}, 15000);
+    std::vector<std::int64_t> expected = Sequences(1, 31);
+    expected.insert(expected.end(), {1, 2});
+    QCOMPARE(seen.EventSequences(), expected);
+    const std::lock_guard lock(seen.mutex);
+    QCOMPARE(seen.incarnations, (std::vector<std::pair<std::string, std::size_t>>{
+                                    {"first", 0}, {"first", 30}, {"second", 31}}));
   }
 
   // The two sockets do not keep order between them.

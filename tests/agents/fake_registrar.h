@@ -64,6 +64,7 @@ class FakeRegistrar {
   std::uint32_t major = agents::kProtocolMajor;
   std::uint32_t minor = agents::kProtocolMinor;
   std::string role = "operator";  // of the client
+  std::string incarnation = "first";
   engine::ClusterSnapshot snapshot{"test", 0, 0, false, {}, {}, {}};
   std::vector<engine::Event> history;
   /// Called first for all requests but Hello. The defaults answer if it is empty or returns
@@ -156,6 +157,7 @@ class FakeRegistrar {
     reply.mutable_hello()->set_cluster("test");
     reply.mutable_hello()->set_role(role);
     reply.mutable_hello()->set_key_name("laptop");
+    reply.mutable_hello()->set_incarnation(incarnation);
     return reply;
   }
 

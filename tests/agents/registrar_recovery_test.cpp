@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A registrar starts although one of its rows cannot be read.
+#include <QTemporaryDir>
 #include <QTest>
 #include <chrono>
 #include <memory>
@@ -132,6 +133,20 @@ struct Office {
     for (const wire::JobStateInfo& job : reply.jobs().jobs()) names += job.name();
     return names;
   }
+  void PassASecond() {
+    const sim::Time end = sim.clock.now() + 1000;
+    while (sim.clock.RunNext(end)) {
+    }
+  }
+  /// As a client is told.
+  std::string Incarnation() {
+    wire::Request request;
+    request.set_id("hello");
+    request.mutable_hello()->set_major(kProtocolMajor);
+    request.mutable_hello()->set_minor(kProtocolMinor);
+    registrar->OnRequest("client", {"operator", Role::kOperator}, request);
+    return reply.hello().incarnation();
+  }
   int CountEvents(const std::string& text) const {
     const auto events = history->Events(engine::EventQuery());
     int count = 0;
@@ -163,6 +178,40 @@ engine::HistoryEntry Record(const std::string& from) {
 class RegistrarRecoveryTest : public QObject {
   Q_OBJECT
  private slots:
+  // A registrar that returns is of the same cluster; `up` begins another, whose history may go on.
+  void theIncarnationIsThatOfTheCluster() {
+    const QTemporaryDir folder;
+    Office office;
+    office.PassASecond();
+    VERIFY_OK(office.Start());
+    const std::string first = office.Incarnation();
+    QVERIFY(first.find('/') != std::string::npos && !first.ends_with('/'));
+    office.PassASecond();
+    VERIFY_OK(office.Start());
+    QCOMPARE(office.Incarnation(), first);
+    QCOMPARE(office.CountEvents("begins anew"), 0);
+
+    // Its history and what was measured are kept, all else is gone.
+    engine::Event event{0, 1, engine::Severity::kInfo, "n3", "joined"};
+    event.note = engine::NodeNote{3, engine::NodeState::kAlive, {}};
+    VERIFY_OK(office.history->AddEvent(event));
+    office.disk.rows.clear();
+    office.disk.rows["calibration"] = "{}";
+    office.PassASecond();
+    VERIFY_OK(office.Start());
+    const std::string second = office.Incarnation();
+    QVERIFY(second != first);
+    QCOMPARE(office.CountEvents("begins anew"), 1);
+    QCOMPARE(office.CountEvents("ended with the cluster"), 1);
+
+    // Another history has events with numbers of its own.
+    office.registrar.reset();
+    office.history = *engine::History::Open(folder.filePath("new.db").toStdString());
+    VERIFY_OK(office.Start());
+    QVERIFY(office.Incarnation() != second);
+    QCOMPARE(office.CountEvents("begins anew"), 0);
+  }
+
   void aRowThatCannotBeReadIsSetAside_data() {
     QTest::addColumn<QByteArray>("key");
     QTest::addColumn<QByteArray>("text");

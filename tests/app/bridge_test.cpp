@@ -21,6 +21,7 @@
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "app/closing_thread.h"
 #include "app/requests.h"
+#include "tests/agents/fake_registrar.h"
 #include "tests/support/heartbeat.h"
 #include "tests/support/test_main.h"
 
@@ -224,6 +225,104 @@ class BridgeTest : public QObject {
       mayEnd.notify_all();
     }
     QCOMPARE(ended.load(), 3);
+  }
+
+  // The registrar of an earlier start has ended, and that of the next one gives its events the same
+  // numbers.
+  void aClusterThatWasStartedAnewIsReadFromItsBeginning() {
+    test::FakeRegistrar registrar;
+    const agents::CurveKeys keys = agents::NewCurveKeys();
+    registrar.Allow({keys.public_key});
+    const std::string key_file = m_home->filePath("operator.key").toStdString();
+    QVERIFY(agents::SaveKeys(keys, key_file).has_value());
+    agents::Profile profile;
+    profile.name = "test";
+    profile.registrar_endpoint = registrar.commands_endpoint();
+    profile.events_endpoint = registrar.events_endpoint();
+    profile.server_key = registrar.keys().public_key;
+    profile.key_file = key_file;
+    QVERIFY(agents::SaveProfile(profile).has_value());
+    const auto event = [](std::int64_t sequence) {
+      return engine::Event{sequence, 1.5, engine::Severity::kInfo, "n0", "text"};
+    };
+    registrar.Do([&] {
+      for (int i = 1; i <= 3; ++i) registrar.history.push_back(event(i));
+    });
+
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    std::vector<std::int64_t> seen;
+    int cleared = 0, anew = 0;
+    QObject::connect(&model, &ui::ClusterModel::eventsAdded, &model, [&](const auto& events) {
+      for (const engine::Event& each : events) seen.push_back(each.sequence);
+    });
+    QObject::connect(&model, &ui::ClusterModel::cleared, &model, [&] {
+      ++cleared;
+      seen.clear();
+    });
+    QObject::connect(&model, &ui::ClusterModel::startedAnew, &model, [&] { ++anew; });
+    QVERIFY(bridge.open("test").has_value());
+    QTRY_COMPARE(seen.size(), std::size_t{3});
+    QTRY_VERIFY(model.hasSnapshot());
+    QVERIFY(model.link() == ui::LinkState::Connected);
+    QCOMPARE(cleared, 0);
+
+    const auto restart = [&](const std::string& incarnation, int events) {
+      registrar.Do([&] {
+        registrar.Close();
+        registrar.incarnation = incarnation;
+        registrar.history.clear();
+        for (int i = 1; i <= events; ++i) registrar.history.push_back(event(i));
+        registrar.published = 0;
+        registrar.Reopen();
+      });
+    };
+    restart("first", 4);  // its registrar was killed
+    QTRY_COMPARE_WITH_TIMEOUT(seen.size(), std::size_t{4}, 15000);
+    QCOMPARE(cleared, 0);
+    restart("second", 2);
+    QTRY_COMPARE_WITH_TIMEOUT(anew, 1, 15000);
+    QTRY_COMPARE(seen, (std::vector<std::int64_t>{1, 2}));
+    QCOMPARE(cleared, 1);
+    QTRY_VERIFY(model.hasSnapshot() && model.link() == ui::LinkState::Connected);
+    // By hand, with a new connection: still the same cluster.
+    registrar.Do([&] { registrar.history.push_back(event(3)); });
+    bridge.reconnect();
+    QTRY_VERIFY(!seen.empty() && seen.back() == 3);
+    QCOMPARE(seen, (std::vector<std::int64_t>{1, 2, 3}));
+    QCOMPARE(anew, 1);
+  }
+
+  // `up` gives a cluster other ports and keys, which an open panel finds in its profile.
+  void aProfileThatLeadsElsewhereIsFollowed() {
+    auto first = std::make_unique<test::FakeRegistrar>();
+    test::FakeRegistrar second;
+    const agents::CurveKeys keys = agents::NewCurveKeys();
+    const std::string key_file = m_home->filePath("operator.key").toStdString();
+    QVERIFY(agents::SaveKeys(keys, key_file).has_value());
+    const auto save = [&](test::FakeRegistrar& registrar) {
+      registrar.Allow({keys.public_key});
+      agents::Profile profile;
+      profile.name = "test";
+      profile.registrar_endpoint = registrar.commands_endpoint();
+      profile.events_endpoint = registrar.events_endpoint();
+      profile.server_key = registrar.keys().public_key;
+      profile.key_file = key_file;
+      return agents::SaveProfile(profile);
+    };
+    QVERIFY(save(*first).has_value());
+    second.Do([&] { second.incarnation = "second"; });
+    ui::ClusterModel model;
+    app::Bridge bridge(model);
+    int anew = 0;
+    QObject::connect(&model, &ui::ClusterModel::startedAnew, &model, [&] { ++anew; });
+    QVERIFY(bridge.open("test").has_value());
+    QTRY_VERIFY(model.hasSnapshot());
+    QVERIFY(save(second).has_value());
+    first.reset();
+    QTRY_COMPARE_WITH_TIMEOUT(anew, 1, 15000);
+    QTRY_VERIFY(model.hasSnapshot() && model.link() == ui::LinkState::Connected);
+    QCOMPARE(bridge.profile()->registrar_endpoint, second.commands_endpoint());
   }
 
   // What the panel sends is what tesseractl sends.

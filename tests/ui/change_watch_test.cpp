@@ -5,8 +5,10 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QImage>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTableView>
 #include <QTest>
 #include <set>
@@ -15,8 +17,12 @@
 #include "tests/ui/panel_fixture.h"
 #include "ui/canvas/scene_picture.h"
 #include "ui/models/change_report.h"
+#include "ui/pages/events_page.h"
 #include "ui/pages/flows_page.h"
+#include "ui/pages/history_page.h"
 #include "ui/pages/inspector.h"
+#include "ui/pages/progress_panel.h"
+#include "ui/pages/timeline_page.h"
 #include "ui/settings/settings.h"
 
 using namespace tessera;
@@ -233,6 +239,50 @@ class ChangeWatchTest : public QObject {
     inspector.setSelection({});
     QCOMPARE(inspector.title(), QStringLiteral("n0 → n1"));
     QCOMPARE(inspector.facts()->value(QStringLiteral("carries")), QStringLiteral("3 MiB"));
+  }
+
+  // A cluster that was started anew may give its changes and events the numbers of the one before.
+  void aClusterStartedAnewIsShownFromItsBeginning() {
+    test::Panel panel;
+    const ui::ProgressPanel* progress = panel.window->progressPanel();
+    auto* history = panel.window->findChild<ui::HistoryPage*>();
+    auto* events = panel.window->findChild<ui::EventsPage*>();
+    const auto* timeline = panel.window->findChild<ui::TimelinePage*>();
+    for (const engine::Event& event : test::PanelEvents()) panel.model.addEvent(event);
+    panel.setSnapshot(test::PanelMove(engine::TxnPhase::kTransferring, {1, 2, 3, 4}));
+    QTRY_VERIFY(history->model()->rowCount() > 0);
+    QVERIFY(events->model()->rowCount() > 0);
+    QTRY_VERIFY(!timeline->samples().series().points().empty());
+    panel.setSnapshot(test::PanelGrown());  // it ends, and its card is closed
+    QVERIFY(progress->view() && progress->view()->ended);
+    panel.window->progressPanel()->dismiss();
+    QVERIFY(!progress->view());
+    history->choose(3);
+    QVERIFY(history->chosen() != nullptr);
+
+    // An answer to what was asked before belongs to the earlier start.
+    history->reload();
+    const int asked = panel.commands.historyCalls;
+    panel.model.startAnew();
+    test::settle();
+    QCOMPARE(history->model()->rowCount(), 0);
+    QVERIFY(history->chosen() == nullptr);
+    QCOMPARE(events->model()->rowCount(), 0);
+    QVERIFY(timeline->samples().series().points().empty());
+    QVERIFY(!panel.model.hasSnapshot());
+    QVERIFY(panel.model.link() == ui::LinkState::Connected);
+    QVERIFY(panel.window->statusBar()->currentMessage().contains(QStringLiteral("started anew")));
+
+    panel.commands.entries.clear();
+    panel.commands.recorded.clear();
+    panel.setSnapshot(test::PanelMove(engine::TxnPhase::kTransferring, {1, 2, 3, 4}));
+    QVERIFY(progress->view() && !progress->view()->ended);
+    QVERIFY(!progress->isHidden());
+    QVERIFY(!progress->cancelButton()->isHidden());
+    QTRY_VERIFY(panel.commands.historyCalls > asked);
+    panel.setSnapshot(test::PanelGrown());
+    QVERIFY(progress->view() && progress->view()->ended);
+    QVERIFY(!progress->reportButton()->isHidden());
   }
 };
 

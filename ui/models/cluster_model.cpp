@@ -69,21 +69,30 @@ void ClusterModel::chooseJob(const std::string& name) {
   schedule();
 }
 
-void ClusterModel::clear(const QString& file) {
+void ClusterModel::forget() {
   m_snapshot = std::make_shared<const engine::ClusterSnapshot>();
   m_hasSnapshot = false;
-  m_file = file;
   m_chosenJob.clear();
   m_newEvents.clear();
   m_newSamples.clear();
+  emit cleared();
+  m_dirty = true;
+  flush();
+}
+
+void ClusterModel::clear(const QString& file) {
+  m_file = file;
   m_link = LinkState::None;
   m_linkDetail.clear();
   m_viewerKey.clear();
   m_numMalformed = 0;
   m_recordProblem.clear();
-  emit cleared();
-  m_dirty = true;
-  flush();
+  forget();
+}
+
+void ClusterModel::startAnew() {
+  forget();
+  emit startedAnew();
 }
 
 const engine::JobStatus* ClusterModel::job() const {

@@ -97,14 +97,20 @@ class ClusterModel : public QObject {
   void addSample(tessera::engine::Sample sample);
   /// Clears everything, before another cluster or the history file `file` is shown.
   void clear(const QString& file = {});
+  /// The cluster was started anew under its name: clears what is known of the one before. The link
+  /// stays.
+  void startAnew();
   /// Emits pending notifications now.
   void flush();
 
  signals:
   /// The snapshot or the link changed.
   void changed();
-  /// All previous data belong to another cluster; `changed` follows.
+  /// All previous data belong to another cluster, or to an earlier start of this one; `changed`
+  /// follows. Whoever keeps anything of the cluster forgets it now.
   void cleared();
+  /// The same, after `cleared`, if it is an earlier start of this cluster.
+  void startedAnew();
   /// Events since the last notification, oldest first.
   void eventsAdded(const std::vector<tessera::engine::Event>& events);
   /// Samples of all jobs since the last notification, in order of arrival.
@@ -112,6 +118,7 @@ class ClusterModel : public QObject {
 
  private:
   void schedule();
+  void forget();
 
   std::shared_ptr<const engine::ClusterSnapshot> m_snapshot =
       std::make_shared<const engine::ClusterSnapshot>();

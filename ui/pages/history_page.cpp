@@ -188,12 +188,22 @@ void HistoryPage::refresh() {
   m_note->setText(note);
 }
 
+void HistoryPage::clear() {
+  ++m_cluster;
+  m_loading = m_loaded = false;
+  m_error.clear();
+  m_model.setEntries({});
+  refresh();
+  emit chosenChanged();
+}
+
 void HistoryPage::reload() {
   if (std::exchange(m_loading, true)) return;
   refresh();
   m_commands.history(
-      [self = QPointer<HistoryPage>(this)](Result<std::vector<engine::HistoryEntry>> result) {
-        if (!self) return;
+      [self = QPointer<HistoryPage>(this),
+       cluster = m_cluster](Result<std::vector<engine::HistoryEntry>> result) {
+        if (!self || self->m_cluster != cluster) return;
         self->m_loading = false;
         self->m_error = result ? QString() : format::error(result.error());
         if (result) {

@@ -24,6 +24,8 @@ class HistoryPage : public Surface {
   explicit HistoryPage(ClusterCommands& commands, QWidget* parent = nullptr);
   /// Requests the history from the cluster. Does nothing while a request is pending.
   void reload();
+  /// Forgets the rows, and the answer to a pending request: they are of another cluster.
+  void clear();
   HistoryTableModel* model() { return &m_model; }
   QTableView* table() const { return m_table; }
   QPushButton* reverseButton() const { return m_reverse; }
@@ -70,6 +72,7 @@ class HistoryPage : public Surface {
   QString m_stale, m_error;
   bool m_loading = false;
   bool m_loaded = false;
+  std::uint64_t m_cluster = 0;  // counts clusters; answers of earlier ones are dropped
 };
 
 }  // namespace tessera::ui

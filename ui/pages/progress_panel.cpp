@@ -157,6 +157,7 @@ ProgressPanel::ProgressPanel(ClusterModel& model, MoveControl& control, QWidget*
   connect(&m_control, &MoveControl::cancelRequested, this, [this] { m_rollBackClock.start(); });
   connect(&m_control, &MoveControl::changed, this, &ProgressPanel::refreshButtons);
   connect(&m_model, &ClusterModel::changed, this, &ProgressPanel::refresh);
+  connect(&m_model, &ClusterModel::cleared, this, &ProgressPanel::forget);
   refresh();
 }
 
@@ -171,6 +172,17 @@ std::optional<double> ProgressPanel::overall() const {
   // 100 % is reserved for the commit.
   return std::min(
       0.99, static_cast<double>(m_memory.bytesDone) / static_cast<double>(m_last->bytes_total));
+}
+
+// Another cluster may give its changes the numbers of those seen here.
+void ProgressPanel::forget() {
+  dismiss();
+  m_first = true;
+  m_txn = m_dismissed = -1;
+  m_last.reset();
+  m_memory = {};
+  m_rollBackClock.invalidate();
+  m_transferClock.invalidate();
 }
 
 void ProgressPanel::refresh() {

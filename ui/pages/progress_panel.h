@@ -56,6 +56,7 @@ class ProgressPanel : public QWidget {
 
  private:
   void refresh();
+  void forget();
   void refreshButtons();
 
   ClusterModel& m_model;

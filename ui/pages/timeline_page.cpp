@@ -110,6 +110,7 @@ TimelinePage::TimelinePage(ClusterModel& model, ClusterCommands& commands,
   connect(&m_model, &ClusterModel::cleared, this, [this] {
     m_marks.clear();
     m_plots->setMarks({});
+    m_runningTxn = -1;
   });
   connect(&m_model, &ClusterModel::changed, this, &TimelinePage::refreshBands);
   connect(&m_history, &QAbstractItemModel::modelReset, this, &TimelinePage::refreshBands);

@@ -143,6 +143,12 @@ LinksView::LinksView(const ViewContext& context, QWidget* parent)
   connect(m_export, &QPushButton::clicked, this, &LinksView::exportRows);
   connect(&m_lister, &MoveLister::listed, this, &LinksView::refreshDetails);
   connect(&m_context.history, &QAbstractItemModel::modelReset, this, &LinksView::refresh);
+  connect(&m_context.model, &ClusterModel::cleared, this, [this] {
+    m_pastKey = {};
+    m_past.reset();
+    m_planned.reset();
+    m_canvas->setChosen({});
+  });
   connect(&m_context.selection, &SelectionModel::hoveredChanged, this, [this] {
     // Under the pointer of this view the canvas marks the cell itself.
     m_canvas->setMarked(m_canvas->hovered() ? std::set<ptc::DeviceId>()

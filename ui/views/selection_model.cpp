@@ -35,4 +35,11 @@ void SelectionModel::setLink(std::optional<ChosenLink> link) {
   emit linkChanged();
 }
 
+void SelectionModel::clear() {
+  setDevices({});
+  setHovered({});
+  setChange({});
+  setLink({});
+}
+
 }  // namespace tessera::ui

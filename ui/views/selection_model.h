@@ -38,6 +38,8 @@ class SelectionModel : public QObject {
   void setChange(std::optional<std::int64_t> txn);
   void setLink(std::optional<ChosenLink> link);
   void setAxis(std::optional<ptc::Axis> axis);
+  /// Nothing is selected or hovered: what was belongs to another cluster.
+  void clear();
 
  signals:
   void devicesChanged();

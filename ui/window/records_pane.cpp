@@ -65,6 +65,7 @@ void RecordsPane::addEvents() {
   connect(&m_parts.model, &ClusterModel::eventsAdded, m_timeline, &TimelinePage::addEvents);
   connect(&m_parts.model, &ClusterModel::cleared, this, [this] {
     m_events->clear();
+    m_history->clear();
     m_flows->clear();
     m_isLoaded = false;
   });
