@@ -213,6 +213,18 @@ QString shape(const ptc::MeshShape& shape) {
   return text;
 }
 
+QString change(const ptc::MeshShape& from, const ptc::MeshShape& to) {
+  return from == to ? shape(to) : shape(from) + QStringLiteral(" → ") + shape(to);
+}
+
+QString requester(const std::string& who) {
+  if (who.empty()) return unknown();
+  const QString text = QString::fromStdString(who);
+  const auto colon = text.indexOf(QStringLiteral(": "));
+  if (colon <= 0) return text;
+  return FormatWords::tr("%1 (key %2)").arg(text.mid(colon + 2), text.left(colon));
+}
+
 QString device(ptc::DeviceId device) { return QString::fromStdString(ptc::ToString(device)); }
 
 QString node(std::int32_t node) { return QStringLiteral("n") + QString::number(node); }

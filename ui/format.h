@@ -63,6 +63,11 @@ QString wait(double seconds);
 QString shape(const ptc::MeshShape& shape);
 /// "n0 out", a port as plans and lessons name it; other texts as they are.
 QString port(std::string_view text);
+/// "2 × 2 × 1 → 4 × 2 × 1"; "2 × 2 × 1" if both are equal.
+QString change(const ptc::MeshShape& from, const ptc::MeshShape& to);
+/// Who has requested something, from the record "laptop: tesseractl, lena@lab3": "tesseractl,
+/// lena@lab3 (key laptop)". A dash for an empty record.
+QString requester(const std::string& who);
 /// "n1g3".
 QString device(ptc::DeviceId device);
 /// "n1".

@@ -159,6 +159,15 @@ class SentenceBook {
 
 }  // namespace
 
+QString capitalized(QString sentence) {
+  static const QRegularExpression word(QStringLiteral("^(\\p{Ll}[\\p{L}']*)(?=[\\s.,:;]|$)"));
+  static const QRegularExpression axis(QStringLiteral("^(dp|tp|pp|ep|cp)$"));
+  const auto first = word.match(sentence);
+  if (first.hasMatch() && !axis.match(first.captured(1)).hasMatch())
+    sentence[0] = sentence[0].toUpper();
+  return sentence;
+}
+
 QString localized(const QString& sentence) { return SentenceBook::current().localize(sentence); }
 
 QString localized(std::string_view sentence) {

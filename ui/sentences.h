@@ -18,6 +18,10 @@ namespace tessera::ui {
 QString localized(const QString& sentence);
 QString localized(std::string_view sentence);
 
+/// With a capital first letter, to stand alone. Names of axes, nodes and jobs keep their letters: a
+/// first word such as "dp=2", "tp" or "n1" stays as it is.
+QString capitalized(QString sentence);
+
 /// The text of an event. Output of programs stays as it is.
 QString localizedText(const engine::Event& event);
 

@@ -182,7 +182,7 @@ void LossDesk::OnFound(const std::string& name, std::uint64_t search, WayOut fou
   if (loss.announced != status.can_continue()) {
     loss.announced = status.can_continue();
     AddEvent(engine::Severity::kError, job->name,
-             fmt::format("{}: {}; {}", ToString(status.loss), status.reason, TextOf(loss)));
+             fmt::format("has lost GPUs: {}; {}", status.reason, TextOf(loss)));
   }
   MarkDirty();
   around_.restart_jobs();

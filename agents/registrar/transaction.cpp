@@ -58,6 +58,9 @@ engine::TxnStatus StatusOf(const Txn& txn, Timers::Clock::time_point now) {
   out.round = txn.run->machine().round();
   out.rounds = txn.run->machine().rounds();
   out.gradients_done = txn.gradients_done();
+  out.kind = txn.entry.kind;
+  out.rests = txn.was_paused || txn.recovery.has_value();
+  out.step = txn.entry.step;
   return out;
 }
 

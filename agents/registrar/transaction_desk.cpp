@@ -28,6 +28,16 @@ std::string DescribeState(const StoredState& state) {
   return fmt::format("{} of checkpoint '{}'", what, state.path);
 }
 
+engine::ChangeKind KindOf(const TxnOrigin& origin) {
+  using engine::ChangeKind;
+  if (origin.hand_in) return origin.hand_in->checkpoint ? ChangeKind::kLoad : ChangeKind::kHandIn;
+  if (!origin.recovery) return ChangeKind::kReconfigure;
+  if (origin.recovery->begins) return ChangeKind::kBegin;
+  // Else a suspended job is reconfigured whose state is whole.
+  const bool has_lost = !origin.recovery->lost.empty() || origin.recovery->steps_lost;
+  return has_lost ? ChangeKind::kRecover : ChangeKind::kReconfigure;
+}
+
 Error NoRoom(const Error& error) {
   return Unavailable("the transaction cannot be journaled: " + error.ToString() +
                      (error.code == ErrorCode::kResourceExhausted
@@ -186,6 +196,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   entry.started = world_.wall_clock();
   entry.volume_bound = planned.summary.volume_bound;
   entry.epoch = job.epoch;
+  entry.kind = KindOf(origin);
   entry.requester = std::move(origin.requester);
   entry.from_options = planned.summary.from_options;
   entry.to_options = planned.summary.to_options;

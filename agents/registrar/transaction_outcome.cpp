@@ -23,10 +23,7 @@ std::string OriginText(const Txn& txn, bool begins) {
   }
   if (txn.hand_in) return fmt::format("state of step {} was handed in", txn.hand_in->step);
   if (!txn.recovery) return {};
-  const engine::LossCase loss = txn.recovery->checkpoint   ? engine::LossCase::kCheckpointOnly
-                                : txn.recovery->steps_lost ? engine::LossCase::kSnapshot
-                                                           : engine::LossCase::kReplicasLive;
-  return fmt::format("{}: {}", ToString(loss), CostOf(*txn.recovery));
+  return CostOf(*txn.recovery);
 }
 
 }  // namespace

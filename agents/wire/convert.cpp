@@ -553,6 +553,9 @@ struct Fields<wire::TxnInfo> {
     TESSERA_FIELD(NotNegative, rounds);
     TESSERA_FIELD(NotNegative, leg);
     TESSERA_FIELD(NotNegative, legs);
+    TESSERA_FIELD(UpTo<engine::ChangeKind::kBegin>, kind);
+    TESSERA_FIELD(Any, rests);
+    TESSERA_FIELD(NotNegative, step);
     return OkStatus();
   }
 };
@@ -816,6 +819,7 @@ struct Fields<wire::HistoryInfo> {
     TESSERA_FIELD(NotNegative, gradients_planned);
     TESSERA_FIELD(NotNegative, gradients_moved);
     TESSERA_FIELD(NotNegative, origin);
+    TESSERA_FIELD(UpTo<engine::ChangeKind::kBegin>, kind);
     return OkStatus();
   }
 };

@@ -34,7 +34,7 @@ class SamplePrinter {
     if (m_isJson) return printLine(toJson(sample));
     if (m_hasHeadings && std::exchange(m_origin, sample.origin) != sample.origin) {
       fmt::print("{}, started {}\n", sample.job,
-                 sample.origin > 0 ? formatClock(static_cast<double>(sample.origin) * 1e-9) : "-");
+                 sample.origin > 0 ? formatClock(static_cast<double>(sample.origin) / 1e9) : "-");
     }
     fmt::print("{}\n", sampleText(sample));
   }

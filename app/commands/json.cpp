@@ -230,6 +230,7 @@ Json toJson(const engine::TxnStatus& txn) {
   return {{"id", txn.id},
           {"job", txn.job},
           {"phase", engine::ToString(txn.phase)},
+          {"change_kind", engine::ToString(txn.kind)},
           {"done_bytes", txn.bytes_done},
           {"total_bytes", txn.bytes_total},
           {"eta_seconds", orNull(txn.eta)},

@@ -30,6 +30,8 @@ constexpr EnumNames kTxnPhases(TxnPhase::kInDoubt,
                                 "rolled_back", "failed", "needs_decision", "in_doubt"});
 constexpr EnumNames kFlowStates(FlowState::kDone, {"waiting", "moving", "stalled", "done"});
 constexpr EnumNames kSeverities(Severity::kError, {"debug", "info", "warning", "error"});
+constexpr EnumNames kChangeKinds(ChangeKind::kBegin,
+                                 {"reconfigure", "recover", "load", "hand_in", "begin"});
 constexpr EnumNames kVerdicts(Check::Verdict::kSkipped, {"ok", "warning", "failed", "skipped"});
 
 template <typename Enum, std::size_t kCount>
@@ -59,6 +61,7 @@ std::string ToText(const NetworkFaults& faults) {
 std::string_view ToString(NodeState state) { return kNodeStates.Of(state); }
 std::string_view ToString(JobState state) { return kJobStates.Of(state); }
 std::string_view ToString(TxnPhase phase) { return kTxnPhases.Of(phase); }
+std::string_view ToString(ChangeKind kind) { return kChangeKinds.Of(kind); }
 std::string_view ToString(FlowState state) { return kFlowStates.Of(state); }
 std::string_view ToString(Severity severity) { return kSeverities.Of(severity); }
 
@@ -67,6 +70,9 @@ Result<NodeState> ParseNodeState(std::string_view text) {
 }
 Result<JobState> ParseJobState(std::string_view text) {
   return Parse(text, kJobStates, "job state");
+}
+Result<ChangeKind> ParseChangeKind(std::string_view text) {
+  return Parse(text, kChangeKinds, "kind of change");
 }
 Result<TxnPhase> ParseTxnPhase(std::string_view text) {
   return Parse(text, kTxnPhases, "transaction phase");

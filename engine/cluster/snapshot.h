@@ -56,15 +56,25 @@ enum class TxnPhase : std::uint8_t {
   kInDoubt
 };
 enum class Severity : std::uint8_t { kDebug, kInfo, kWarning, kError };
+/// What a transaction does to its job.
+enum class ChangeKind : std::uint8_t {
+  kReconfigure,  // another mesh or other devices; also where an old history does not tell
+  kRecover,      // continues a job that has lost devices
+  kLoad,         // puts the state of a checkpoint in the place of the present one
+  kHandIn,       // puts state of a client there
+  kBegin         // begins a job with the state of a checkpoint
+};
 
 std::string_view ToString(NodeState state);  // "alive", …
 std::string_view ToString(JobState state);   // "waiting_decision", …
 std::string_view ToString(TxnPhase phase);   // "rolling_back", …
 std::string_view ToString(Severity severity);
+std::string_view ToString(ChangeKind kind);  // "reconfigure", "recover", "load", "hand_in", "begin"
 Result<NodeState> ParseNodeState(std::string_view text);
 Result<JobState> ParseJobState(std::string_view text);
 Result<TxnPhase> ParseTxnPhase(std::string_view text);
 Result<Severity> ParseSeverity(std::string_view text);
+Result<ChangeKind> ParseChangeKind(std::string_view text);
 /// Whether this phase is the last one of a transaction.
 bool IsFinal(TxnPhase phase);
 
@@ -197,6 +207,9 @@ struct TxnStatus {
   std::int64_t rounds = 0;          // of the change; 0: it moves at once
   /// While it copies over the gradients of several steps: which of them, and of how many; else 0.
   std::int64_t leg = 0, legs = 0;
+  ChangeKind kind = ChangeKind::kReconfigure;
+  bool rests = false;     // the job makes no steps before the commit: it is paused, or suspended
+  std::int64_t step = 0;  // after which the job continues; 0: not decided yet
   friend bool operator==(const TxnStatus&, const TxnStatus&) = default;
 };
 
@@ -369,6 +382,7 @@ struct HistoryEntry {
   /// Bytes of gradients, which move beside the state if that is copied while the job trains.
   std::int64_t gradients_planned = 0, gradients_moved = 0;
   std::int64_t origin = 0;  // of the job, as of JobStatus
+  ChangeKind kind = ChangeKind::kReconfigure;
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 

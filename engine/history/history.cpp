@@ -154,13 +154,14 @@ Status History::Impl::PutTransaction(const HistoryEntry& e) {
   // No row refers to this one any more, so it may be replaced.
   TESSERA_TRY(auto put,
               db.Prepare(fmt::format("INSERT OR REPLACE INTO transactions ({}, revision) VALUES "
-                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                      kTransactionColumns)));
-  TESSERA_RETURN_IF_ERROR(BindAll(
-      put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason, e.pause, e.bytes_moved,
-      e.volume_bound, e.digest_before, e.digest_after, e.step, e.epoch, ToString(e.from_options),
-      ToString(e.to_options), e.requester, e.kept, e.device, e.host, e.network, e.pause_estimate,
-      ToText(e.in_rounds), e.gradients_planned, e.gradients_moved, e.origin, revision));
+  TESSERA_RETURN_IF_ERROR(
+      BindAll(put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason, e.pause, e.bytes_moved,
+              e.volume_bound, e.digest_before, e.digest_after, e.step, e.epoch,
+              ToString(e.from_options), ToString(e.to_options), e.requester, e.kept, e.device,
+              e.host, e.network, e.pause_estimate, ToText(e.in_rounds), e.gradients_planned,
+              e.gradients_moved, e.origin, ToString(e.kind), revision));
   TESSERA_RETURN_IF_ERROR(put.Run());
   TESSERA_TRY(auto put_phase, db.Prepare("INSERT INTO transaction_phases VALUES (?,?,?)"));
   for (const auto& [phase, seconds] : e.phases) {

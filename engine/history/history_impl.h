@@ -32,8 +32,9 @@ struct History::Impl {
 inline constexpr char kTransactionColumns[] =
     "id, job, from_mesh, to_mesh, started, result, reason, pause, bytes_moved, volume_bound, "
     "digest_before, digest_after, step, epoch, from_options, to_options, who, kept, device, host, "
-    "network, pause_estimate, in_rounds, gradients_planned, gradients_moved, origin";
-inline constexpr int kNumTransactionColumns = 26;
+    "network, pause_estimate, in_rounds, gradients_planned, gradients_moved, origin, "
+    "kind";
+inline constexpr int kNumTransactionColumns = 27;
 inline constexpr char kEventColumns[] = "sequence, time, severity, source, text, note";
 inline constexpr char kSampleColumns[] =
     "job, step, loss, grad_norm, tokens_per_second, time, sequence, origin";

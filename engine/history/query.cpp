@@ -114,6 +114,13 @@ Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& pa
   e.gradients_planned = row.Int(23);
   e.gradients_moved = row.Int(24);
   e.origin = row.Int(25);
+  if (const std::string kind = row.Text(26); !kind.empty()) {
+    const auto known = ParseChangeKind(kind);
+    if (!known) {
+      return DataLoss(fmt::format("{}: transaction {}: {}", path, e.id, known.error().message));
+    }
+    e.kind = *known;
+  }
   return e;
 }
 

@@ -45,7 +45,7 @@ Value Planned(const HistoryEntry& e, std::int64_t bytes) {
 /// When the job was started, which tells jobs that had one name apart. Old histories do not know
 /// it.
 Value StartOf(std::int64_t origin) {
-  return origin > 0 ? Value(static_cast<double>(origin) * 1e-9) : Value();
+  return origin > 0 ? Value(static_cast<double>(origin) / 1e9) : Value();
 }
 
 Columns ColumnsOf(const HistoryEntry& e) {
@@ -78,7 +78,8 @@ Columns ColumnsOf(const HistoryEntry& e) {
           {"move_memory", "move in rounds [B]", e.in_rounds},
           {"gradient_bytes.planned", "gradients, planned [B]", e.gradients_planned},
           {"gradient_bytes.moved", "gradients, moved [B]", e.gradients_moved},
-          {"job_started", "job started [s since 1970]", StartOf(e.origin)}};
+          {"job_started", "job started [s since 1970]", StartOf(e.origin)},
+          {"change_kind", "change kind", std::string(ToString(e.kind))}};
 }
 
 Columns ColumnsOf(const Event& e) {

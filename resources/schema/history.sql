@@ -146,6 +146,9 @@ ALTER TABLE transactions ADD COLUMN gradients_moved INTEGER NOT NULL DEFAULT 0;
 -- of earlier versions. A sample undoes only steps of its own job.
 ALTER TABLE transactions ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX transactions_of_origin ON transactions (job, origin);
+-- What it did to the job: 'reconfigure', 'recover', 'load', 'hand_in', 'begin'; '' in rows of earlier
+-- versions.
+ALTER TABLE transactions ADD COLUMN kind TEXT NOT NULL DEFAULT '';
 ALTER TABLE samples ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
 DROP INDEX samples_of_step;
 CREATE UNIQUE INDEX samples_of_origin ON samples (job, origin, step) WHERE undone = 0;

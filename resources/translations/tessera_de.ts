@@ -483,16 +483,8 @@
         <translation>nicht wiederhergestellt: %1</translation>
     </message>
     <message>
-        <source>replicas_live: %1; %2</source>
-        <translation>Replikate leben: %1; %2</translation>
-    </message>
-    <message>
-        <source>snapshot: %1; %2</source>
-        <translation>Snapshot: %1; %2</translation>
-    </message>
-    <message>
-        <source>checkpoint_only: %1; %2</source>
-        <translation>nur ein Checkpoint: %1; %2</translation>
+        <source>has lost GPUs: %1; %2</source>
+        <translation>hat GPUs verloren: %1; %2</translation>
     </message>
     <message>
         <source>what can be done is being worked out</source>
@@ -673,6 +665,8 @@
     <message>
         <source>a joining rank was lost: %1</source>
         <translation>ein beitretender Rank ging verloren: %1</translation>
+        <source>lost while joining: %1</source>
+        <translation>beim Beitreten verloren: %1</translation>
     </message>
     <message>
         <source>%1 was lost while its GPUs were joining</source>
@@ -1497,18 +1491,6 @@
     <message>
         <source>%1 cannot run, because its journal is damaged (%2). No other node has a copy of it: put one of yours back as %3, and the node goes on; or end the node with `kill %4` on its machine, remove the file and start the node again: its part of the jobs then comes from replicas, snapshots or checkpoints</source>
         <translation>%1 kann nicht laufen, weil sein Journal beschädigt ist (%2). Kein anderer Knoten hat eine Kopie davon: Die eigene als %3 zurücklegen, dann macht der Knoten weiter; oder den Knoten auf seiner Maschine mit `kill %4` beenden, die Datei entfernen und den Knoten neu starten: Sein Teil der Jobs kommt dann aus Replikaten, Snapshots oder Checkpoints</translation>
-    </message>
-    <message>
-        <source>replicas_live: %1</source>
-        <translation>Replikate leben: %1</translation>
-    </message>
-    <message>
-        <source>snapshot: %1</source>
-        <translation>Snapshot: %1</translation>
-    </message>
-    <message>
-        <source>checkpoint_only: %1</source>
-        <translation>nur ein Checkpoint: %1</translation>
     </message>
     <message>
         <source>%1 failed</source>
@@ -3143,10 +3125,6 @@
         <translation>Details der Änderung</translation>
     </message>
     <message>
-        <source>Only a committed change can be undone.</source>
-        <translation>Nur eine festgeschriebene Änderung lässt sich zurücknehmen.</translation>
-    </message>
-    <message>
         <source>Change %1</source>
         <translation>Änderung %1</translation>
     </message>
@@ -3305,6 +3283,34 @@
     <message>
         <source>different</source>
         <translation>verschieden</translation>
+    </message>
+    <message>
+        <source>Only a committed change can be undone.</source>
+        <translation>Nur eine festgeschriebene Änderung lässt sich zurücknehmen.</translation>
+    </message>
+    <message>
+        <source>%1, checkpoint loaded</source>
+        <translation>%1, Checkpoint geladen</translation>
+    </message>
+    <message>
+        <source>%1, state handed in</source>
+        <translation>%1, Zustand übergeben</translation>
+    </message>
+    <message>
+        <source>%1, begun from a checkpoint</source>
+        <translation>%1, von einem Checkpoint begonnen</translation>
+    </message>
+    <message>
+        <source>%1, other GPUs</source>
+        <translation>%1, andere GPUs</translation>
+    </message>
+    <message>
+        <source>The job has left these GPUs because some of them were lost.</source>
+        <translation>Der Job hat diese GPUs verlassen, weil einige verloren gingen.</translation>
+    </message>
+    <message>
+        <source>The state before this change is gone. A checkpoint brings it back.</source>
+        <translation>Der Zustand vor dieser Änderung ist fort. Ein Checkpoint bringt ihn zurück.</translation>
     </message>
 </context>
 <context>
@@ -12502,12 +12508,12 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>begrenzt auf %1 pro Knoten</translation>
     </message>
     <message>
-        <source>The new layout is committed.</source>
-        <translation>Das neue Layout ist festgeschrieben.</translation>
+        <source>The change is committed.</source>
+        <translation>Die Änderung ist festgeschrieben.</translation>
     </message>
     <message>
-        <source>Training resumed at step %1.</source>
-        <translation>Das Training läuft seit Schritt %1 wieder.</translation>
+        <source>Training resumed after step %1.</source>
+        <translation>Das Training läuft nach Schritt %1 weiter.</translation>
     </message>
     <message>
         <source>pause %1</source>
@@ -12554,16 +12560,16 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Der Cluster hat den Plan angenommen.</translation>
     </message>
     <message>
-        <source>1 GPU is starting. Training continues.</source>
-        <translation>1 GPU startet. Das Training läuft weiter.</translation>
+        <source>1 GPU is starting.</source>
+        <translation>1 GPU startet.</translation>
     </message>
     <message>
-        <source>%1 GPUs are starting. Training continues.</source>
-        <translation>%1 GPUs starten. Das Training läuft weiter.</translation>
+        <source>%1 GPUs are starting.</source>
+        <translation>%1 GPUs starten.</translation>
     </message>
     <message>
-        <source>The ranks create their new groups. Training continues.</source>
-        <translation>Die Ranks bilden ihre neuen Gruppen. Das Training läuft weiter.</translation>
+        <source>The ranks create their new groups.</source>
+        <translation>Die Ranks bilden ihre neuen Gruppen.</translation>
     </message>
     <message>
         <source>Waiting for the current step to end.</source>
@@ -12586,8 +12592,8 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Wechsel zum neuen Layout. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
     </message>
     <message>
-        <source>The new layout is committed. The ranks resume.</source>
-        <translation>Das neue Layout ist festgeschrieben. Die Ranks trainieren weiter.</translation>
+        <source>The change is committed. The ranks resume.</source>
+        <translation>Die Änderung ist festgeschrieben. Die Ranks trainieren weiter.</translation>
     </message>
     <message>
         <source>Reconfigured %1: %2</source>
@@ -12650,8 +12656,8 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Runde %1 von %2. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
     </message>
     <message>
-        <source>The cluster is prepared. Training continues.</source>
-        <translation>Der Cluster ist vorbereitet. Das Training läuft weiter.</translation>
+        <source>The cluster is prepared.</source>
+        <translation>Der Cluster ist vorbereitet.</translation>
     </message>
     <message>
         <source>copy</source>
@@ -12660,6 +12666,78 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>step %1 of %2</source>
         <translation>Schritt %1 von %2</translation>
+    </message>
+    <message>
+        <source>If it is cancelled, the job stays suspended and keeps its state.</source>
+        <translation>Wird abgebrochen, so bleibt der Job ausgesetzt und behält seinen Zustand.</translation>
+    </message>
+    <message>
+        <source>Until the commit the present state is intact. Cancelling costs only time.</source>
+        <translation>Bis zum Commit ist der jetzige Zustand intakt. Abbrechen kostet nur Zeit.</translation>
+    </message>
+    <message>
+        <source>If it is cancelled, the job is not started.</source>
+        <translation>Wird abgebrochen, so startet der Job nicht.</translation>
+    </message>
+    <message>
+        <source>%1 on other GPUs</source>
+        <translation>%1 auf anderen GPUs</translation>
+    </message>
+    <message>
+        <source>Recovering %1: %2</source>
+        <translation>%1 wird wiederhergestellt: %2</translation>
+    </message>
+    <message>
+        <source>Loading a checkpoint into %1</source>
+        <translation>Ein Checkpoint wird in %1 geladen</translation>
+    </message>
+    <message>
+        <source>Handing state in to %1</source>
+        <translation>Zustand wird an %1 übergeben</translation>
+    </message>
+    <message>
+        <source>Starting %1 from a checkpoint</source>
+        <translation>%1 startet von einem Checkpoint</translation>
+    </message>
+    <message>
+        <source>Recovered %1: %2</source>
+        <translation>%1 wiederhergestellt: %2</translation>
+    </message>
+    <message>
+        <source>Loaded a checkpoint into %1</source>
+        <translation>Checkpoint in %1 geladen</translation>
+    </message>
+    <message>
+        <source>Handed state in to %1</source>
+        <translation>Zustand an %1 übergeben</translation>
+    </message>
+    <message>
+        <source>Started %1 from a checkpoint</source>
+        <translation>%1 von einem Checkpoint gestartet</translation>
+    </message>
+    <message>
+        <source>%1 stays suspended and keeps its state.</source>
+        <translation>%1 bleibt ausgesetzt und behält seinen Zustand.</translation>
+    </message>
+    <message>
+        <source>%1 keeps its state.</source>
+        <translation>%1 behält seinen Zustand.</translation>
+    </message>
+    <message>
+        <source>%1 was not started.</source>
+        <translation>%1 wurde nicht gestartet.</translation>
+    </message>
+    <message>
+        <source>Training continues.</source>
+        <translation>Das Training läuft weiter.</translation>
+    </message>
+    <message>
+        <source>The job does not train.</source>
+        <translation>Der Job trainiert nicht.</translation>
+    </message>
+    <message>
+        <source>Rolling back the change of %1</source>
+        <translation>Die Änderung von %1 wird zurückgerollt</translation>
     </message>
 </context>
 <context>
@@ -12966,6 +13044,8 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <source>%1 out</source>
         <comment>a port</comment>
         <translation>Ausgang von %1</translation>
+        <source>%1 (key %2)</source>
+        <translation>%1 (Schlüssel %2)</translation>
     </message>
 </context>
 </TS>

@@ -65,6 +65,9 @@ class Any {
     if (Flip()) txn.eta_least = Real();
     if (Flip()) txn.eta_most = Real();
     txn.throttle = Count();
+    txn.kind = OneOf(engine::ChangeKind::kBegin);
+    txn.rests = Flip();
+    txn.step = Count();
     return txn;
   }
   engine::ClusterSnapshot Snapshot() {
@@ -238,6 +241,7 @@ class Any {
     entry.pause_estimate = Seconds();
     entry.flows = Flows();
     entry.origin = Count();
+    entry.kind = OneOf(engine::ChangeKind::kBegin);
     return entry;
   }
   engine::Proposal Proposal() {

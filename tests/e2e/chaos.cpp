@@ -406,8 +406,8 @@ QString Chaos::Finish() {
   for (const Json& entry : history["transactions"]) {
     const std::string reason = entry["reason"];
     count_.compared += entry["result"] == "committed" && entry["digest_after"] != "" ? 1 : 0;
-    count_.recoveries += reason.starts_with("replicas_live") ? 1 : 0;
-    count_.returns += reason.starts_with("snapshot") ? 1 : 0;
+    count_.recoveries += reason.starts_with("no step lost") ? 1 : 0;
+    count_.returns += reason.starts_with("back to the snapshot") ? 1 : 0;
   }
   const QString events = cluster_->Run(Words("events --limit 10000")).output;
   count_.restarts = static_cast<int>(events.count(QStringLiteral("started again on")));

@@ -115,6 +115,7 @@ class E2eCheckpointTest : public QObject {
     const Json loaded = m_cluster->Ask({"checkpoint", "load", kJob, path, "--yes"});
     QVERIFY2(loaded.is_object() && loaded["result"] == "committed", loaded.dump().c_str());
     QVERIFY(loaded["step"] == saved["step"]);
+    QCOMPARE(loaded["change_kind"].get<std::string>(), "load");
     VERIFY_DIGESTS(loaded["digest_after"], saved["digest"]);
     QCOMPARE(m_cluster->Job(kJob)["timeline"].get<int>(), 1);
     QVERIFY(m_cluster->GoesOn(kJob));
@@ -238,8 +239,7 @@ class E2eCheckpointTest : public QObject {
     QVERIFY(m_cluster->GoesOn(kJob));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
     VERIFY_DIGESTS(entry["digest_after"], saved["digest"]);
-    QVERIFY2(entry["reason"].get<std::string>().starts_with(
-                 "checkpoint_only: back to the checkpoint of step "),
+    QVERIFY2(entry["reason"].get<std::string>().starts_with("back to the checkpoint of step "),
              entry.dump().c_str());
     const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));

@@ -65,7 +65,7 @@ class E2eSnapshotTest : public QObject {
     VERIFY_DIGESTS(entry["digest_before"], entry["digest_after"]);
     QVERIFY(entry["step"].get<std::int64_t>() >= taken);
     const std::string reason = entry["reason"];
-    QVERIFY2(reason.starts_with("snapshot: back to the snapshot of step ") &&
+    QVERIFY2(reason.starts_with("back to the snapshot of step ") &&
                  reason.find("n1 was lost") != std::string::npos,
              reason.c_str());
     const std::int64_t lost = std::stoll(reason.substr(reason.find(", ") + 2));
@@ -94,7 +94,7 @@ class E2eSnapshotTest : public QObject {
     kill("n1");
     QVERIFY(continues(2, 2));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
-    QVERIFY(entry["reason"].get<std::string>().starts_with("snapshot: "));
+    QVERIFY(entry["reason"].get<std::string>().starts_with("back to the snapshot of step "));
     VERIFY_DIGESTS(entry["digest_before"], entry["digest_after"]);
     everyStepIsInTheHistoryOnce();
   }

@@ -42,28 +42,29 @@ class HistoryCsvTest : public QObject {
     e.gradients_planned = 50;
     e.gradients_moved = 60;
     e.origin = 1'795'237'100'500'000'000;
+    e.kind = ChangeKind::kLoad;
     e.flows = {{{0, 0}, {1, 2}, 5, 7, 0}, {{0, 1}, {1, 3}, 6, 6, 0}};
-    QCOMPARE(
-        CsvHeadOfTransactions() + ToCsv(e),
-        std::string(
-            "transaction,job,from,to,from options,to options,started [s since 1970],"
-            "started [UTC],result,reason,who,pause [s],planned pause [s],moved [B],"
-            "volume bound [B],\"kept, planned [B]\",\"device, planned [B]\","
-            "\"host, planned [B]\",\"network, planned [B]\",step,epoch,digest before,"
-            "digest after,phases [s],flows [B],move in rounds [B],"
-            "\"gradients, planned [B]\",\"gradients, moved [B]\",job started [s since 1970]\r\n"
-            "3,gpt-mini,\"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3\",dp=1 on n0g0,,"
-            "\"zero, micro-batch 4\",1795237133.25,2026-11-21T04:58:53.250Z,rolled_back,"
-            "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
-            "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
-            "n0g0>n1g2=5 n0g1>n1g3=6,100 3 n0g1=90/91,50,60,1795237100.5\r\n"));
+    QCOMPARE(CsvHeadOfTransactions() + ToCsv(e),
+             std::string(
+                 "transaction,job,from,to,from options,to options,started [s since 1970],"
+                 "started [UTC],result,reason,who,pause [s],planned pause [s],moved [B],"
+                 "volume bound [B],\"kept, planned [B]\",\"device, planned [B]\","
+                 "\"host, planned [B]\",\"network, planned [B]\",step,epoch,digest before,"
+                 "digest after,phases [s],flows [B],move in rounds [B],"
+                 "\"gradients, planned [B]\",\"gradients, moved [B]\",job started [s since 1970],"
+                 "change kind\r\n"
+                 "3,gpt-mini,\"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3\",dp=1 on n0g0,,"
+                 "\"zero, micro-batch 4\",1795237133.25,2026-11-21T04:58:53.250Z,rolled_back,"
+                 "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
+                 "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
+                 "n0g0>n1g2=5 n0g1>n1g3=6,100 3 n0g1=90/91,50,60,1795237100.5,load\r\n"));
   }
 
   // An unknown value is empty in CSV and null in JSON.
   void whatIsNotKnownIsLeftOut() {
     HistoryEntry bare;
     bare.id = 9;
-    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,,,0,0,\r\n") != std::string::npos);
+    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,,,0,0,,reconfigure\r\n") != std::string::npos);
     const std::string json = ToJson(bare);
     QVERIFY(json.find(R"("pause_estimate_seconds":null)") != std::string::npos);
     QVERIFY(json.find(R"("bytes":{"kept":null,"device":null,"host":null,"network":null})") !=
@@ -89,14 +90,15 @@ class HistoryCsvTest : public QObject {
                          R"("digest_before":"","digest_after":"","phase_seconds":{"pausing":0.5},)"
                          R"("flows":[{"source":"n0g0","destination":"n1g2","bytes":5,)"
                          R"("planned_bytes":7,"bytes_per_second":2.5}],"move_memory":null,)"
-                         R"("gradient_bytes":{"planned":0,"moved":0},"job_started":null})"));
+                         R"("gradient_bytes":{"planned":0,"moved":0},"job_started":null,)"
+                         R"("change_kind":"reconfigure"})"));
     e.in_rounds = {100, 3, {{{0, 1}, 90, 91}}};
     e.gradients_planned = 50;
     e.gradients_moved = 60;
-    QVERIFY(
-        ToJson(e).ends_with(R"("move_memory":{"limit_bytes":100,"rounds":3,)"
-                            R"("extra_bytes":{"n0g1":{"planned":90,"measured":91}}},)"
-                            R"("gradient_bytes":{"planned":50,"moved":60},"job_started":null})"));
+    QVERIFY(ToJson(e).ends_with(R"("move_memory":{"limit_bytes":100,"rounds":3,)"
+                                R"("extra_bytes":{"n0g1":{"planned":90,"measured":91}}},)"
+                                R"("gradient_bytes":{"planned":50,"moved":60},"job_started":null,)"
+                                R"("change_kind":"reconfigure"})"));
     QCOMPARE(ToJson(Event{7, 0, Severity::kError, "n0", "a\nb"}),
              std::string(R"({"sequence":7,"time":0.0,"severity":"error","source":"n0",)"
                          R"("text":"a\nb","note":null})"));

@@ -76,6 +76,7 @@ HistoryEntry AnEntry(std::int64_t id, const std::string& job) {
   e.in_rounds = {std::int64_t{1} << 26, 5, {{{0, 1}, 7, 8}, {{1, 0}, 9, 9}}};
   e.gradients_planned = 50;
   e.gradients_moved = 60;
+  e.kind = ChangeKind::kHandIn;
   e.flows = {{{0, 1}, {1, 0}, 5, 7, 2.5e6}, {{0, 1}, {10, 2}, 9, 9, 0}};
   return e;
 }
@@ -390,6 +391,7 @@ class HistoryTest : public QObject {
       VERIFY_OK(reader);
       QCOMPARE(std::ssize(*(*reader)->Samples("j", 0, 0)), 2);
       QCOMPARE((*reader)->Transactions("j", 0)->front().origin, 0);
+      QVERIFY((*reader)->Transactions("j", 0)->front().kind == ChangeKind::kReconfigure);
     }
     auto history = History::Open(path);
     VERIFY_OK(history);

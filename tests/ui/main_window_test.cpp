@@ -479,12 +479,13 @@ class MainWindowTest : public QObject {
         return label->isVisible() && label->text().contains(text);
       });
     };
-    QVERIFY(labels(QStringLiteral("operated by lena: tessera, lena@lab3, since ")));
+    QVERIFY(labels(QStringLiteral("operated by tessera, lena@lab3 (key lena), since ")));
     QVERIFY(!labels(QStringLiteral("This panel is in Monitor.")));
     QTest::keyClick(panel.window.get(), Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
     test::settle();
     QVERIFY(!panel.window->isOperating());
-    QVERIFY(labels(QStringLiteral("This cluster is operated by lena: tessera, lena@lab3, since ")));
+    QVERIFY(labels(
+        QStringLiteral("This cluster is operated by tessera, lena@lab3 (key lena), since ")));
     QPushButton* takeOver = nullptr;
     for (auto* notice : panel.window->findChildren<ui::NoticeBar*>()) {
       if (notice->actionButton()->text() == QLatin1String("Take over")) {
@@ -507,7 +508,7 @@ class MainWindowTest : public QObject {
     snapshot.lease = lease;
     panel.setSnapshot(snapshot);
     QVERIFY(!panel.window->isOperating());
-    QVERIFY(labels(QStringLiteral("Taken over by lena: tessera, lena@lab3, since ")));
+    QVERIFY(labels(QStringLiteral("Taken over by tessera, lena@lab3 (key lena), since ")));
     // What is not its own is not released.
     QCOMPARE(panel.commands.operated.back().second, ui::OperateAct::TakeOver);
     // The other one leaves: nothing to take over.

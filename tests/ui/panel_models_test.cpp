@@ -48,6 +48,14 @@ class PanelModelsTest : public QObject {
     QCOMPARE(device.siblingAtColumn(1).data().toString(), QStringLiteral("sending"));
     QCOMPARE(model.indexOf({1, 3}).siblingAtColumn(1).data().toString(), QStringLiteral("41 %"));
 
+    // While ranks start, the flows are a plan.
+    auto preparing = test::PanelMove(engine::TxnPhase::kPreparing, {0, 0, 0, 0});
+    preparing.transaction->flows.push_back(
+        {.source = {1, 3}, .destination = {1, 3}, .bytes_total = 9});
+    model.setSnapshot(preparing, nullptr);
+    QCOMPARE(model.indexOf({1, 3}).siblingAtColumn(1).data().toString(), QStringLiteral("joining"));
+    QCOMPARE(device.siblingAtColumn(1).data().toString(), QStringLiteral("rank 2"));
+
     model.setSnapshot(test::IdleCluster(3, 8), nullptr);
     QCOMPARE(reset.count(), 1);
     model.setSnapshot(test::LargeCluster(64, 8, 4, 6), nullptr);

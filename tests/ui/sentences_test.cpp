@@ -152,8 +152,11 @@ class SentencesTest : public QObject {
         "dp=7 wäre 19 % langsamer als jetzt, bewegt aber 40,1 MiB; n1g2 bleibt frei.");
     row("dp=3,tp=2 stays: nothing moves; next is dp=6, 3 % slower.",
         "dp=3,tp=2 bleibt: Nichts bewegt sich; als Nächstes dp=6, 3 % langsamer.");
-    row("replicas_live: no step lost: n2g1 failed",
-        "Replikate leben: kein Schritt verloren: n2g1 ist ausgefallen");
+    row("no step lost: n2g1 failed", "kein Schritt verloren: n2g1 ist ausgefallen");
+    row("has lost GPUs: n2g1 failed; it can continue on 2 GPUs as dp=1,tp=2, without losing a "
+        "step, or wait",
+        "hat GPUs verloren: n2g1 ist ausgefallen; er kann auf 2 GPUs als dp=1,tp=2 weiterlaufen, "
+        "ohne einen Schritt zu verlieren, oder warten");
     row("job 'mine' is suspended: n1 was lost", "Job „mine“ ist ausgesetzt: n1 ging verloren");
     row("dp=9,tp=1,pp=1 needs 9 GPUs, the cluster has 8",
         "dp=9,tp=1,pp=1 braucht 9 GPUs, der Cluster hat 8");

@@ -9,9 +9,13 @@
 
 #include "tests/support/widget_test_main.h"
 #include "tests/ui/panel_fixture.h"
+#include "tests/ui/widget_checks.h"
 #include "ui/actions/action_registry.h"
 #include "ui/canvas/mesh_view.h"
+#include "ui/models/change_view.h"
+#include "ui/pages/history_page.h"
 #include "ui/pages/progress_panel.h"
+#include "ui/sentences.h"
 
 using namespace tessera;
 using engine::TxnPhase;
@@ -57,9 +61,9 @@ class TxnViewTest : public QObject {
     row(TxnPhase::kCommitting, TxnView::kCommit, true, false,
         QStringLiteral("Switching to the new layout."));
     row(TxnPhase::kResuming, TxnView::kResume, true, false,
-        QStringLiteral("The new layout is committed"));
+        QStringLiteral("The change is committed"));
     row(TxnPhase::kDone, TxnView::kNumSteps, false, true,
-        QStringLiteral("Training resumed at step 1,284. Moved"));
+        QStringLiteral("Training resumed after step 1,280. Moved"));
     row(TxnPhase::kRollingBack, TxnView::kTransfer, false, false,
         QStringLiteral("The old layout is intact."));
     row(TxnPhase::kRolledBack, TxnView::kTransfer, false, true,
@@ -80,6 +84,7 @@ class TxnViewTest : public QObject {
     auto& txn = *cluster.transaction;
     if (step == TxnView::kTransfer && phaseAt(phase) != TxnPhase::kTransferring)
       txn.reason = "n1 was lost";
+    txn.step = 1280;
     cluster.jobs.front().state = engine::JobState::kRunning;
     ui::TxnMemory memory;
     memory.reachedStep = TxnView::kTransfer;
@@ -165,6 +170,127 @@ class TxnViewTest : public QObject {
     window.close();
     QCOMPARE(window.isVisible(), cancel);
     QCOMPARE(window.findChild<QMessageBox*>() != nullptr, cancel);
+  }
+
+  // Every phase of every kind of change, with its job in every state: what is said is true and is
+  // for people.
+  void everyStateIsSaidInPlainWords() {
+    for (int kind = 0; kind <= static_cast<int>(engine::ChangeKind::kBegin); ++kind)
+      for (int phase = 0; phase < kNumPhases; ++phase)
+        for (int state = 0; state <= static_cast<int>(engine::JobState::kUnknown); ++state)
+          for (const bool rests : {false, true}) {
+            auto cluster = test::PanelMove(phaseAt(phase), {62, 58, 64, 41});
+            engine::TxnStatus& txn = *cluster.transaction;
+            engine::JobStatus& job = cluster.jobs.front();
+            txn.kind = static_cast<engine::ChangeKind>(kind);
+            txn.rests = rests;
+            txn.step = 1280;
+            txn.reason = "lost while joining: n1 was silent for 3 s";
+            job.state = static_cast<engine::JobState>(state);
+            if (txn.kind != engine::ChangeKind::kReconfigure) txn.to_mesh = txn.from_mesh;
+            const TxnView view = ui::viewOf(txn, &job, {});
+            const QString text = view.headline + QStringLiteral(". ") + view.sentence;
+            const QString wrong = test::wrongWords(text);
+            QVERIFY2(wrong.isEmpty(), qPrintable(wrong + QStringLiteral(": ") + text));
+            QVERIFY2(!text.contains(u'_'), qPrintable(text));
+            const bool trains = !rests && (job.state == engine::JobState::kRunning ||
+                                           job.state == engine::JobState::kReconfiguring);
+            if (!trains) {
+              QVERIFY2(!text.contains(QStringLiteral("Training continues")), qPrintable(text));
+            }
+            if (txn.kind != engine::ChangeKind::kReconfigure) {
+              QVERIFY2(!text.contains(QStringLiteral("econfigur")), qPrintable(text));
+              QVERIFY2(!text.contains(QStringLiteral("old layout")), qPrintable(text));
+            }
+          }
+  }
+
+  // The same for all that the window shows meanwhile.
+  void noWidgetShowsNamesOfTheProgram() {
+    test::Panel panel;
+    engine::HistoryEntry entry = test::PanelHistory().front();
+    panel.commands.entries.clear();
+    for (const char* result : {"committed", "rolled_back", "failed", "unknown"}) {
+      entry.result = result;
+      entry.kind = static_cast<engine::ChangeKind>(entry.id % 5);
+      ++entry.id;
+      entry.requester = "operator: tessera, lena@lab3";
+      panel.commands.entries.push_back(entry);
+    }
+    auto* history = panel.window->findChild<ui::HistoryPage*>();
+    test::settle();
+    history->reload();
+    QTRY_COMPARE(history->model()->rowCount(), 4);
+    for (int row = 0; row < 4; ++row)
+      for (int column = 0; column < history->model()->columnCount(); ++column)
+        for (const int role :
+             {static_cast<int>(Qt::DisplayRole), static_cast<int>(Qt::ToolTipRole)}) {
+          const QString text = history->model()->index(row, column).data(role).toString();
+          QVERIFY2(test::wrongWords(text).isEmpty(), qPrintable(text));
+        }
+    for (int phase = 0; phase < kNumPhases; ++phase)
+      for (int state = 0; state <= static_cast<int>(engine::JobState::kUnknown); ++state) {
+        auto cluster = test::PanelMove(phaseAt(phase), {62, 58, 64, 41});
+        cluster.transaction->kind = static_cast<engine::ChangeKind>((phase + state) % 5);
+        cluster.transaction->rests = state % 2 == 1;
+        cluster.jobs.front().state = static_cast<engine::JobState>(state);
+        cluster.jobs.front().reason = "n1 was lost";
+        cluster.lease = engine::OperatorLease{"other", "operator: tessera, lena@lab3", 1.6e9};
+        panel.setSnapshot(cluster);
+        for (const QString& text : test::textsOf(*panel.window)) {
+          const QString wrong = test::wrongWords(text);
+          QVERIFY2(wrong.isEmpty(), qPrintable(wrong + QStringLiteral(": ") + text));
+        }
+      }
+  }
+
+  void theStepOfTheOutcomeStays() {
+    auto cluster = test::PanelGrown();
+    cluster.transaction->step = 1280;
+    cluster.jobs.front().state = engine::JobState::kRunning;
+    const auto sentence = [&](std::int64_t step) {
+      cluster.jobs.front().step = step;
+      return ui::viewOf(*cluster.transaction, &cluster.jobs.front(), {}).sentence;
+    };
+    QCOMPARE(sentence(1281), sentence(1300));
+    QVERIFY(sentence(1281).contains(QStringLiteral("after step 1,280")));
+  }
+
+  void aMeshThatStaysIsNoArrow() {
+    auto txn = *test::PanelMove(TxnPhase::kTransferring, {1, 1, 1, 1}).transaction;
+    txn.to_mesh = txn.from_mesh;
+    txn.to_options = {true, 4};
+    const QString options = ui::viewOf(txn, nullptr, {}).headline;
+    QVERIFY2(options.endsWith(QStringLiteral("2 × 2 × 1, ZeRO on, micro-batch 4")),
+             qPrintable(options));
+    txn.to_options = txn.from_options;
+    const QString devices = ui::viewOf(txn, nullptr, {}).headline;
+    QVERIFY2(devices.endsWith(QStringLiteral("2 × 2 × 1 on other GPUs")), qPrintable(devices));
+  }
+
+  // A loaded checkpoint, and the loss of GPUs, cannot be undone by another mesh.
+  void onlyAnotherMeshIsUndone() {
+    for (int kind = 0; kind <= static_cast<int>(engine::ChangeKind::kBegin); ++kind) {
+      test::Panel panel({.operate = true}, test::PanelMove(TxnPhase::kPlanned, {0, 0, 0, 0}));
+      auto grown = test::PanelGrown();
+      grown.transaction->kind = static_cast<engine::ChangeKind>(kind);
+      panel.setSnapshot(grown);
+      const bool canUndo = grown.transaction->kind == engine::ChangeKind::kReconfigure;
+      QCOMPARE(panel.window->progressPanel()->followButton()->isVisible(), canUndo);
+      engine::HistoryEntry entry = test::PanelHistory().front();
+      entry.kind = grown.transaction->kind;
+      QCOMPARE(ui::undoBlockedReason(entry).isEmpty(), canUndo);
+      QVERIFY(ui::changeText(entry).contains(QStringLiteral("→")) ==
+              (canUndo || entry.kind == engine::ChangeKind::kRecover));
+    }
+  }
+
+  void sentencesBeginWithACapitalUnlessWithAName() {
+    QCOMPARE(ui::capitalized(QStringLiteral("opening data: n1")),
+             QStringLiteral("Opening data: n1"));
+    for (const char* text :
+         {"dp=2,tp=2 stays", "tp stays at 2", "n1 37.5 %", "gpt-mini waits", "", "Opening data"})
+      QCOMPARE(ui::capitalized(QString::fromLatin1(text)), QString::fromLatin1(text));
   }
 
   void whatNewRanksReadIsSaid() {

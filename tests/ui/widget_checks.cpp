@@ -21,6 +21,7 @@
 #include <QToolButton>
 #include <QTreeView>
 
+#include "engine/cluster/snapshot.h"
 #include "ui/canvas/mesh_view.h"
 #include "ui/views/link_canvas.h"
 #include "ui/views/tensor_canvas.h"
@@ -191,22 +192,11 @@ class Clipping {
   QStringList m_found;
 };
 
-class Words {
+/// Goes through all texts of widgets.
+class Texts {
  public:
-  explicit Words(const QStringList& data) {
-    for (const QString& text : data) collect(text, &m_data);
-  }
-
-  void look(const QObject* object, const char* what, const QString& text) {
-    QStringList words;
-    collect(text, &words);
-    words.removeIf([this](const QString& word) { return m_data.contains(word); });
-    words.removeDuplicates();
-    if (words.isEmpty()) return;
-    m_found << QStringLiteral("%1 of %2 '%3' \"%4\": %5")
-                   .arg(QLatin1String(what), QLatin1String(object->metaObject()->className()),
-                        object->objectName(), shortened(text), words.join(u' '));
-  }
+  virtual ~Texts() = default;
+  virtual void look(const QObject* object, const char* what, const QString& text) = 0;
   void look(const QWidget* widget) {
     look(widget, "window title", widget->windowTitle());
     look(widget, "tool tip", widget->toolTip());
@@ -237,7 +227,6 @@ class Words {
       look(action, "tool tip", action->toolTip());
     }
   }
-  QStringList found() const { return m_found; }
 
  private:
   void lookAt(const QAbstractItemView& view) {
@@ -265,6 +254,40 @@ class Words {
       lookBelow(view, model->index(row, 0, parent));
     }
   }
+};
+
+class AllTexts : public Texts {
+ public:
+  using Texts::look;
+  void look(const QObject*, const char*, const QString& text) override {
+    if (!text.isEmpty()) m_texts << text;
+  }
+  QStringList texts() const { return m_texts; }
+
+ private:
+  QStringList m_texts;
+};
+
+class Words : public Texts {
+ public:
+  using Texts::look;
+  explicit Words(const QStringList& data) {
+    for (const QString& text : data) collect(text, &m_data);
+  }
+
+  void look(const QObject* object, const char* what, const QString& text) override {
+    QStringList words;
+    collect(text, &words);
+    words.removeIf([this](const QString& word) { return m_data.contains(word); });
+    words.removeDuplicates();
+    if (words.isEmpty()) return;
+    m_found << QStringLiteral("%1 of %2 '%3' \"%4\": %5")
+                   .arg(QLatin1String(what), QLatin1String(object->metaObject()->className()),
+                        object->objectName(), shortened(text), words.join(u' '));
+  }
+  QStringList found() const { return m_found; }
+
+ private:
   /// Words of plain letters only: names have digits, dots, dashes or slashes in them.
   static void collect(const QString& text, QStringList* out) {
     static const QRegularExpression markup(QStringLiteral("<[^>]*>|&[a-z]+;"));
@@ -293,6 +316,43 @@ QStringList untranslatedTexts(const QWidget& top, const QStringList& data) {
   words.look(&top);
   for (const QWidget* widget : shown(top)) words.look(widget);
   return words.found();
+}
+
+QStringList textsOf(const QWidget& top) {
+  AllTexts all;
+  all.look(&top);
+  for (const QWidget* widget : shown(top)) all.look(widget);
+  QStringList texts = all.texts();
+  texts.removeDuplicates();
+  return texts;
+}
+
+QString wrongWords(const QString& text) {
+  static const QStringList names = [] {
+    QStringList all;
+    const auto add = [&](std::string_view name) {
+      const QString word = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+      if (word.contains(u'_')) all << word;
+    };
+    for (int i = 0; i <= static_cast<int>(engine::TxnPhase::kInDoubt); ++i)
+      add(ToString(static_cast<engine::TxnPhase>(i)));
+    for (int i = 0; i <= static_cast<int>(engine::JobState::kUnknown); ++i)
+      add(ToString(static_cast<engine::JobState>(i)));
+    for (int i = 0; i <= static_cast<int>(engine::ChangeKind::kBegin); ++i)
+      add(ToString(static_cast<engine::ChangeKind>(i)));
+    for (int i = 0; i <= static_cast<int>(engine::LossCase::kCheckpointOnly); ++i)
+      add(ToString(static_cast<engine::LossCase>(i)));
+    return all;
+  }();
+  for (const QString& name : names)
+    if (text.contains(name)) return QStringLiteral("the name '%1'").arg(name);
+  static const QRegularExpression twice(QStringLiteral("\\b(\\w{3,}): \\1\\b"));
+  static const QRegularExpression axis(QStringLiteral("\\b(Dp|Tp|Pp|Ep|Cp)\\b"));
+  static const QRegularExpression same(QStringLiteral("(\\d+ × \\d+ × \\d+) → \\1(?!\\d)"));
+  for (const auto& [form, what] : {std::pair(&twice, "a word twice"), std::pair(&axis, "an axis"),
+                                   std::pair(&same, "a change to the same")})
+    if (form->match(text).hasMatch()) return QString::fromLatin1(what);
+  return {};
 }
 
 QStringList namelessWidgets(const QWidget& top) {

@@ -19,6 +19,13 @@ QStringList clippedTexts(const QWidget& top);
 /// Words in `data`, and names such as "gpt-mini" and "n0g0", need no translation.
 QStringList untranslatedTexts(const QWidget& top, const QStringList& data);
 
+/// All texts of the visible widgets below `top`: labels, cells, tips and names.
+QStringList textsOf(const QWidget& top);
+
+/// What in a text is no word for people: a name of the program such as "rolled_back", a prefix that
+/// stands twice, the name of an axis with a capital, or an arrow between equal meshes. Empty: none.
+QString wrongWords(const QString& text);
+
 /// Widgets that take keys or clicks and have no accessible name.
 QStringList namelessWidgets(const QWidget& top);
 

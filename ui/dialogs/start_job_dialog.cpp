@@ -304,8 +304,7 @@ void StartJobDialog::refreshProposal() {
       break;
   }
   if (why.isEmpty() && proposal) {
-    why = localized(proposal->why);
-    if (!why.isEmpty()) why[0] = why[0].toUpper();
+    why = capitalized(localized(proposal->why));
     if (proposal->calibrated)
       why += QLatin1Char(' ') +
              tr("Machines measured on %1.")

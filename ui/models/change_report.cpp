@@ -159,9 +159,7 @@ QByteArray reportHtml(const engine::HistoryEntry& entry, const QString& cluster,
     out +=
         tableRow(Report::tr("simulated"), Report::tr("on modelled hardware %1: nothing was trained")
                                               .arg(QString::fromStdString(simulation->hardware)));
-  out += tableRow(Report::tr("requested by"), entry.requester.empty()
-                                                  ? format::unknown()
-                                                  : QString::fromStdString(entry.requester));
+  out += tableRow(Report::tr("requested by"), format::requester(entry.requester));
   out += tableRow(Report::tr("GPUs before"), reportDevices(entry.from));
   out += tableRow(Report::tr("GPUs after"), reportDevices(entry.to));
   out += tableRow(Report::tr("options before"), optionsText(entry.from_options));

@@ -21,7 +21,41 @@ QString meshText(const std::string& text) {
 }
 
 QString changeText(const engine::HistoryEntry& entry) {
-  return meshText(entry.from) + QStringLiteral(" → ") + meshText(entry.to);
+  const QString from = meshText(entry.from), to = meshText(entry.to);
+  switch (entry.kind) {
+    case engine::ChangeKind::kReconfigure:
+    case engine::ChangeKind::kRecover:
+      break;
+    case engine::ChangeKind::kLoad:
+      return ChangeWords::tr("%1, checkpoint loaded").arg(to);
+    case engine::ChangeKind::kHandIn:
+      return ChangeWords::tr("%1, state handed in").arg(to);
+    case engine::ChangeKind::kBegin:
+      return ChangeWords::tr("%1, begun from a checkpoint").arg(to);
+  }
+  if (from != to) return from + QStringLiteral(" → ") + to;
+  if (entry.from_options != entry.to_options)
+    return to + QStringLiteral(", ") + optionsText(entry.to_options);
+  return entry.from == entry.to ? to : ChangeWords::tr("%1, other GPUs").arg(to);
+}
+
+QString undoBlockedReason(const engine::HistoryEntry& entry) {
+  if (entry.result != "committed") return ChangeWords::tr("Only a committed change can be undone.");
+  return undoBlockedReason(entry.kind);
+}
+
+QString undoBlockedReason(engine::ChangeKind kind) {
+  switch (kind) {
+    case engine::ChangeKind::kReconfigure:
+      return {};
+    case engine::ChangeKind::kRecover:
+      return ChangeWords::tr("The job has left these GPUs because some of them were lost.");
+    case engine::ChangeKind::kLoad:
+    case engine::ChangeKind::kHandIn:
+    case engine::ChangeKind::kBegin:
+      return ChangeWords::tr("The state before this change is gone. A checkpoint brings it back.");
+  }
+  return {};
 }
 
 QString resultText(const engine::HistoryEntry& entry) {

@@ -14,8 +14,12 @@ namespace tessera::ui {
 
 /// "2 × 2 × 1": the mesh without devices. Returns the text unchanged if it is not a mesh.
 QString meshText(const std::string& deviceMesh);
-/// "2 × 2 × 1 → 4 × 2 × 1".
+/// "2 × 2 × 1 → 4 × 2 × 1", or what differs where the mesh stays: "4 × 2 × 1, checkpoint loaded".
 QString changeText(const engine::HistoryEntry& entry);
+/// Why a change back to the earlier mesh would not undo this one; empty if it would.
+QString undoBlockedReason(const engine::HistoryEntry& entry);
+/// The same for a committed change of this kind.
+QString undoBlockedReason(engine::ChangeKind kind);
 /// "committed", "rolled back", "failed", "unknown", "running".
 QString resultText(const engine::HistoryEntry& entry);
 /// "ZeRO on, micro-batch 4"; "ZeRO off" for the defaults.

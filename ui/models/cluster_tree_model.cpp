@@ -24,9 +24,13 @@ using FlowsByDevice = std::map<ptc::DeviceId, DeviceFlows>;
 
 FlowsByDevice flowsByDevice(const engine::TxnStatus& txn) {
   FlowsByDevice flows;
+  // Before and after these phases the flows are a plan or a record.
+  const bool move =
+      txn.phase == engine::TxnPhase::kPrecopying || txn.phase == engine::TxnPhase::kTransferring;
+  if (!move) return flows;
   for (const engine::FlowStatus& flow : txn.flows) {
-    flows[flow.source].sends |= flow.bytes_done < flow.bytes_total;
     if (flow.source == flow.destination) continue;
+    flows[flow.source].sends |= flow.bytes_done < flow.bytes_total;
     DeviceFlows& in = flows[flow.destination];
     in.done += flow.bytes_done;
     in.total += flow.bytes_total;

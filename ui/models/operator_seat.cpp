@@ -7,11 +7,13 @@
 #include <QUuid>
 #include <utility>
 
+#include "ui/format.h"
+
 namespace tessera::ui {
 
 QString leaseText(const engine::OperatorLease& lease) {
   const auto since = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(lease.since * 1000));
-  const QString who = QString::fromStdString(lease.who);
+  const QString who = format::requester(lease.who);
   return OperatorSeat::tr("%1, since %2")
       .arg(who, QLocale().toString(since.time(), QLocale::ShortFormat));
 }

@@ -268,7 +268,7 @@ ChangeIndex::ChangeIndex(const std::vector<HistoryEntry>& entries) {
 
 std::optional<std::int64_t> ChangeIndex::originAt(const std::string& job,
                                                   const engine::JobStatus* now, double time) const {
-  const auto begins = [](std::int64_t origin) { return static_cast<double>(origin) * 1e-9; };
+  const auto begins = [](std::int64_t origin) { return static_cast<double>(origin) / 1e9; };
   if (now != nullptr && now->origin > 0 && begins(now->origin) <= time) return now->origin;
   // The last one of the name that began before.
   const double nanoseconds = std::clamp(time, 0.0, 9e9) * 1e9;

@@ -7,19 +7,98 @@
 #include <set>
 
 #include "ui/format.h"
+#include "ui/models/change_view.h"
 #include "ui/sentences.h"
 
 namespace tessera::ui {
 namespace {
 
+using engine::ChangeKind;
 using engine::TxnPhase;
 
 struct TxnWords {
   Q_DECLARE_TR_FUNCTIONS(tessera::ui::TxnView)
 };
 
-QString cancelCost() {
-  return TxnWords::tr("Until the commit the old layout is intact. Cancelling costs only time.");
+QString cancelCost(const engine::TxnStatus& txn) {
+  switch (txn.kind) {
+    case ChangeKind::kReconfigure:
+      return TxnWords::tr("Until the commit the old layout is intact. Cancelling costs only time.");
+    case ChangeKind::kRecover:
+      return TxnWords::tr("If it is cancelled, the job stays suspended and keeps its state.");
+    case ChangeKind::kLoad:
+    case ChangeKind::kHandIn:
+      return TxnWords::tr(
+          "Until the commit the present state is intact. Cancelling costs only time.");
+    case ChangeKind::kBegin:
+      return TxnWords::tr("If it is cancelled, the job is not started.");
+  }
+  return {};
+}
+
+/// "2 × 2 × 1 → 4 × 2 × 1", or what differs where the mesh stays.
+QString changeOf(const engine::TxnStatus& txn) {
+  QString text = format::change(txn.from_mesh, txn.to_mesh);
+  if (txn.from_mesh != txn.to_mesh) return text;
+  if (txn.from_options != txn.to_options)
+    return text + QStringLiteral(", ") + optionsText(txn.to_options);
+  return txn.from_devices == txn.to_devices ? text : TxnWords::tr("%1 on other GPUs").arg(text);
+}
+
+QString runningHeadline(const engine::TxnStatus& txn, const QString& name) {
+  switch (txn.kind) {
+    case ChangeKind::kReconfigure:
+      return TxnWords::tr("Reconfiguring %1: %2").arg(name, changeOf(txn));
+    case ChangeKind::kRecover:
+      return TxnWords::tr("Recovering %1: %2").arg(name, changeOf(txn));
+    case ChangeKind::kLoad:
+      return TxnWords::tr("Loading a checkpoint into %1").arg(name);
+    case ChangeKind::kHandIn:
+      return TxnWords::tr("Handing state in to %1").arg(name);
+    case ChangeKind::kBegin:
+      return TxnWords::tr("Starting %1 from a checkpoint").arg(name);
+  }
+  return {};
+}
+
+QString doneHeadline(const engine::TxnStatus& txn, const QString& name) {
+  switch (txn.kind) {
+    case ChangeKind::kReconfigure:
+      return TxnWords::tr("Reconfigured %1: %2").arg(name, changeOf(txn));
+    case ChangeKind::kRecover:
+      return TxnWords::tr("Recovered %1: %2").arg(name, changeOf(txn));
+    case ChangeKind::kLoad:
+      return TxnWords::tr("Loaded a checkpoint into %1").arg(name);
+    case ChangeKind::kHandIn:
+      return TxnWords::tr("Handed state in to %1").arg(name);
+    case ChangeKind::kBegin:
+      return TxnWords::tr("Started %1 from a checkpoint").arg(name);
+  }
+  return {};
+}
+
+/// What is left after a change that did not commit.
+QString keptText(const engine::TxnStatus& txn, const QString& name) {
+  switch (txn.kind) {
+    case ChangeKind::kReconfigure:
+      return TxnWords::tr("%1 keeps its old layout, %2.").arg(name, format::shape(txn.from_mesh));
+    case ChangeKind::kRecover:
+      return TxnWords::tr("%1 stays suspended and keeps its state.").arg(name);
+    case ChangeKind::kLoad:
+    case ChangeKind::kHandIn:
+      return TxnWords::tr("%1 keeps its state.").arg(name);
+    case ChangeKind::kBegin:
+      return TxnWords::tr("%1 was not started.").arg(name);
+  }
+  return {};
+}
+
+/// What the job does while a change is prepared.
+QString meanwhile(const engine::TxnStatus& txn, const engine::JobStatus* job) {
+  using engine::JobState;
+  const bool trains = !txn.rests && (job == nullptr || job->state == JobState::kRunning ||
+                                     job->state == JobState::kReconfiguring);
+  return trains ? TxnWords::tr("Training continues.") : TxnWords::tr("The job does not train.");
 }
 
 QString withReason(const QString& sentence, const engine::TxnStatus& txn) {
@@ -29,9 +108,7 @@ QString withReason(const QString& sentence, const engine::TxnStatus& txn) {
 
 /// "Opening data: n1 37.5 % of 8.4 GiB."
 QString waits(const engine::TxnStatus& txn) {
-  QString text = localized(txn.reason) + QLatin1Char('.');
-  text[0] = text[0].toUpper();
-  return text;
+  return capitalized(localized(txn.reason) + QLatin1Char('.'));
 }
 
 int joiners(const engine::TxnStatus& txn) {
@@ -72,10 +149,10 @@ QString numbersOf(const engine::TxnStatus& txn, const TxnMemory& memory) {
 }
 
 QString committedSentence(const engine::TxnStatus& txn, const engine::JobStatus* job) {
+  const bool trains = job != nullptr && job->state == engine::JobState::kRunning && txn.step > 0;
   QString sentence =
-      job == nullptr || job->state != engine::JobState::kRunning
-          ? TxnWords::tr("The new layout is committed.")
-          : TxnWords::tr("Training resumed at step %1.").arg(format::count(job->step));
+      trains ? TxnWords::tr("Training resumed after step %1.").arg(format::count(txn.step))
+             : TxnWords::tr("The change is committed.");
   QStringList facts{TxnWords::tr("pause %1").arg(format::seconds(txn.paused))};
   if (txn.checksums_equal > 0) {
     facts << TxnWords::tr("%1 checksums equal").arg(format::count(txn.checksums_equal));
@@ -138,15 +215,13 @@ std::optional<int> stepOf(TxnPhase phase) {
 TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
                const TxnMemory& memory) {
   TxnView view;
-  const QString change =
-      format::shape(txn.from_mesh) + QStringLiteral(" → ") + format::shape(txn.to_mesh);
   const QString name = QString::fromStdString(txn.job);
-  view.headline = TxnWords::tr("Reconfiguring %1: %2").arg(name, change);
+  view.headline = runningHeadline(txn, name);
   view.step = stepOf(txn.phase).value_or(memory.reachedStep);
   view.copiesAhead = memory.copiesAhead;
   view.active = true;
   const auto cancellable = [&](const QString& sentence) {
-    return txn.can_cancel ? sentence + QLatin1Char(' ') + cancelCost() : sentence;
+    return txn.can_cancel ? sentence + QLatin1Char(' ') + cancelCost(txn) : sentence;
   };
   switch (txn.phase) {
     case TxnPhase::kPlanned:
@@ -154,18 +229,17 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       break;
     case TxnPhase::kPreparing: {
       const int count = joiners(txn);
-      const QString what =
-          count == 1 ? TxnWords::tr("1 GPU is starting. Training continues.")
-          : count > 1
-              ? TxnWords::tr("%1 GPUs are starting. Training continues.").arg(format::count(count))
-              : TxnWords::tr("The ranks create their new groups. Training continues.");
+      const QString what = (count == 1  ? TxnWords::tr("1 GPU is starting.")
+                            : count > 1 ? TxnWords::tr("%1 GPUs are starting.").arg(format::count(count))
+                                        : TxnWords::tr("The ranks create their new groups.")) +
+                           QLatin1Char(' ') + meanwhile(txn, job);
       view.sentence = cancellable(txn.reason.empty() ? what : what + QLatin1Char(' ') + waits(txn));
       break;
     }
     case TxnPhase::kPrecopying:
       if (!txn.reason.empty()) {
-        view.sentence = cancellable(TxnWords::tr("The cluster is prepared. Training continues.") +
-                                    QLatin1Char(' ') + waits(txn));
+        view.sentence = cancellable(TxnWords::tr("The cluster is prepared.") + QLatin1Char(' ') +
+                                    meanwhile(txn, job) + QLatin1Char(' ') + waits(txn));
         break;
       }
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
@@ -183,14 +257,15 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       break;
     case TxnPhase::kPausing:
       view.sentence = cancellable(
-          job == nullptr
+          txn.rests ? meanwhile(txn, job)
+          : job == nullptr
               ? TxnWords::tr("Waiting for the current step to end.")
               : TxnWords::tr("Waiting for step %1 to end.").arg(format::count(job->step + 1)));
       break;
     case TxnPhase::kTransferring:
       view.progress = fraction(memory.bytesDone, txn.bytes_total);
       view.numbers = numbersOf(txn, memory);
-      view.sentence = txn.can_cancel ? cancelCost() : TxnWords::tr("Transferring the state.");
+      view.sentence = txn.can_cancel ? cancelCost(txn) : TxnWords::tr("Transferring the state.");
       if (txn.round > 0) {
         view.sentence =
             TxnWords::tr("Round %1 of %2. The change is decided and can no longer be cancelled.")
@@ -207,20 +282,26 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
           "Switching to the new layout. The change is decided and can no longer be cancelled.");
       break;
     case TxnPhase::kResuming:
-      view.sentence = TxnWords::tr("The new layout is committed. The ranks resume.");
+      view.sentence = TxnWords::tr("The change is committed. The ranks resume.");
       break;
     case TxnPhase::kDone:
       view.active = false;
       view.ended = true;
       view.tone = TxnView::Tone::Good;
-      view.headline = TxnWords::tr("Reconfigured %1: %2").arg(name, change);
+      view.headline = doneHeadline(txn, name);
       view.sentence = committedSentence(txn, job);
       break;
     case TxnPhase::kRollingBack:
       view.active = false;
       view.tone = TxnView::Tone::Warning;
-      view.headline = TxnWords::tr("Rolling back %1 to %2").arg(name, format::shape(txn.from_mesh));
-      view.sentence = withReason(TxnWords::tr("The old layout is intact."), txn);
+      view.headline =
+          txn.kind == ChangeKind::kReconfigure
+              ? TxnWords::tr("Rolling back %1 to %2").arg(name, format::shape(txn.from_mesh))
+              : TxnWords::tr("Rolling back the change of %1").arg(name);
+      view.sentence = withReason(txn.kind == ChangeKind::kReconfigure
+                                     ? TxnWords::tr("The old layout is intact.")
+                                     : keptText(txn, name),
+                                 txn);
       break;
     case TxnPhase::kRolledBack:
       view.active = false;
@@ -229,9 +310,7 @@ TxnView viewOf(const engine::TxnStatus& txn, const engine::JobStatus* job,
       view.headline = memory.rollBack
                           ? TxnWords::tr("Rolled back in %1").arg(format::seconds(*memory.rollBack))
                           : TxnWords::tr("Rolled back");
-      view.sentence = withReason(
-          TxnWords::tr("%1 keeps its old layout, %2.").arg(name, format::shape(txn.from_mesh)),
-          txn);
+      view.sentence = withReason(keptText(txn, name), txn);
       break;
     case TxnPhase::kFailed:
       view.active = false;

@@ -42,9 +42,7 @@ std::vector<KeyValues::Row> factsOf(const engine::HistoryEntry& entry) {
   rows.push_back({ChangeDetails::tr("when"),
                   QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(entry.started * 1000))
                       .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))});
-  rows.push_back(
-      {ChangeDetails::tr("requested by"),
-       entry.requester.empty() ? format::unknown() : QString::fromStdString(entry.requester)});
+  rows.push_back({ChangeDetails::tr("requested by"), format::requester(entry.requester)});
   rows.push_back({ChangeDetails::tr("job"), QString::fromStdString(entry.job)});
   rows.push_back({QStringLiteral("dp × tp × pp"), changeText(entry)});
   rows.push_back({ChangeDetails::tr("GPUs"), arrow(devicesOf(entry.from), devicesOf(entry.to))});
@@ -181,8 +179,8 @@ ChangeDetails::ChangeDetails(QWidget* parent)
 }
 
 void ChangeDetails::setReverseBlocked(const QString& reason) {
-  const bool committed = m_entry && m_entry->result == "committed";
-  const QString why = committed ? reason : tr("Only a committed change can be undone.");
+  const QString never = m_entry ? undoBlockedReason(*m_entry) : QString();
+  const QString why = never.isEmpty() ? reason : never;
   m_reverse->setEnabled(why.isEmpty());
   m_reverse->setToolTip(why);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/models/change_view.h"
 #include "ui/models/export_text.h"
 #include "ui/theme.h"
 #include "ui/widgets/key_values.h"
@@ -115,9 +116,8 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
     if (const engine::HistoryEntry* entry = reversible()) emit reverseRequested(*entry);
   });
   connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
-    if (const engine::HistoryEntry* entry = m_model.entry(index.row())) {
-      emit reverseRequested(*entry);
-    }
+    const engine::HistoryEntry* entry = m_model.entry(index.row());
+    if (entry != nullptr && undoBlockedReason(*entry).isEmpty()) emit reverseRequested(*entry);
   });
   refresh();
 }
@@ -162,7 +162,7 @@ bool HistoryPage::addToChosen(std::int64_t txn) {
 const engine::HistoryEntry* HistoryPage::reversible() const {
   const engine::HistoryEntry* row = chosen();
   const engine::HistoryEntry* entry = row != nullptr ? row : m_model.entry(m_model.lastCommitted());
-  return entry != nullptr && entry->result == "committed" ? entry : nullptr;
+  return entry != nullptr && undoBlockedReason(*entry).isEmpty() ? entry : nullptr;
 }
 
 void HistoryPage::setStale(const QString& asOf) {

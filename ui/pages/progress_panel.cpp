@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ui/format.h"
+#include "ui/models/change_view.h"
 #include "ui/theme.h"
 #include "ui/widgets/alert_surface.h"
 #include "ui/widgets/key_values.h"
@@ -257,7 +258,8 @@ void ProgressPanel::refreshButtons() {
   const bool committed = m_view->tone == TxnView::Tone::Good;
   m_follow->setText(committed ? tr("Plan an undo…") : tr("Plan again…"));
   m_follow->setAccessibleName(m_follow->text());
-  m_follow->setVisible(m_view->ended);
+  // What was loaded, or left because it was lost, has no change that leads back.
+  m_follow->setVisible(m_view->ended && undoBlockedReason(m_last->kind).isEmpty());
 }
 
 void ProgressPanel::dismiss() {
