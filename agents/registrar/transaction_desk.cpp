@@ -28,7 +28,7 @@ std::string DescribeState(const StoredState& state) {
   return fmt::format("{} of checkpoint '{}'", what, state.path);
 }
 
-engine::ChangeKind KindOf(const TxnOrigin& origin) {
+engine::ChangeKind ChangeKindOf(const TxnOrigin& origin) {
   using engine::ChangeKind;
   if (origin.hand_in) return origin.hand_in->checkpoint ? ChangeKind::kLoad : ChangeKind::kHandIn;
   if (!origin.recovery) return ChangeKind::kReconfigure;
@@ -196,7 +196,7 @@ Status TransactionDesk::Begin(Job& job, Planned planned, TxnOrigin origin) {
   entry.started = world_.wall_clock();
   entry.volume_bound = planned.summary.volume_bound;
   entry.epoch = job.epoch;
-  entry.kind = KindOf(origin);
+  entry.kind = ChangeKindOf(origin);
   entry.requester = std::move(origin.requester);
   entry.from_options = planned.summary.from_options;
   entry.to_options = planned.summary.to_options;
