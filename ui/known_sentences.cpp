@@ -259,7 +259,6 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "%1 paused after step %2, others after step %3"),
       QT_TRANSLATE_NOOP("Sentences", "a joining node was lost: %1"),
       QT_TRANSLATE_NOOP("Sentences", "a joining rank was lost: %1"),
-      QT_TRANSLATE_NOOP("Sentences", "lost while joining: %1"),
       QT_TRANSLATE_NOOP("Sentences", "%1 was lost while its GPUs were joining"),
       QT_TRANSLATE_NOOP("Sentences", "cancelled"),
       QT_TRANSLATE_NOOP("Sentences", "cancelled by %1"),

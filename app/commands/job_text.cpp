@@ -17,8 +17,8 @@ namespace {
 
 std::string orDash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
-std::string spanOrDash(std::optional<double> seconds) {
-  return seconds ? formatSpan(*seconds) : "-";
+std::string spanOrDash(std::optional<double> length) {
+  return length ? formatSpan(*length) : "-";
 }
 
 /// "survives", "n1 would lose 18.0 MiB".

@@ -94,9 +94,9 @@ int runWait(const Invocation& call) {
   if (const auto text = call.arguments.value("timeout")) {
     // A number alone is in seconds, as with the --timeout of other verbs.
     const bool hasUnit = text->find_first_not_of("0123456789.") != std::string::npos;
-    TESSERA_OR_USAGE(const double seconds,
+    TESSERA_OR_USAGE(const double limit,
                      parseDuration(hasUnit ? *text : *text + "s").Context("--timeout"));
-    limits.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+    limits.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(limit * 1000));
   }
   auto session = openSession(call);
   if (!session)

@@ -483,10 +483,6 @@
         <translation>nicht wiederhergestellt: %1</translation>
     </message>
     <message>
-        <source>has lost GPUs: %1; %2</source>
-        <translation>hat GPUs verloren: %1; %2</translation>
-    </message>
-    <message>
         <source>what can be done is being worked out</source>
         <translation>was möglich ist, wird gerade berechnet</translation>
     </message>
@@ -657,16 +653,6 @@
     <message>
         <source>%1 paused after step %2, others after step %3</source>
         <translation>%1 hielt nach Schritt %2 an, andere nach Schritt %3</translation>
-    </message>
-    <message>
-        <source>a joining node was lost: %1</source>
-        <translation>ein beitretender Knoten ging verloren: %1</translation>
-    </message>
-    <message>
-        <source>a joining rank was lost: %1</source>
-        <translation>ein beitretender Rank ging verloren: %1</translation>
-        <source>lost while joining: %1</source>
-        <translation>beim Beitreten verloren: %1</translation>
     </message>
     <message>
         <source>%1 was lost while its GPUs were joining</source>
@@ -2201,10 +2187,6 @@
         <translation>endete mit dem Cluster, der diesen Namen vorher hatte</translation>
     </message>
     <message>
-        <source>the cluster begins anew and continues the history of the one before</source>
-        <translation>der Cluster beginnt neu und setzt den Verlauf des vorigen fort</translation>
-    </message>
-    <message>
         <source>cannot be written: %1; events wait in memory</source>
         <translation>kann nicht geschrieben werden: %1; Ereignisse warten im Speicher</translation>
     </message>
@@ -2499,16 +2481,18 @@
     <message>
         <source>transaction %1 does not run, and its record has no outcome</source>
         <translation>Änderung %1 läuft nicht, und ihr Eintrag hat keinen Ausgang</translation>
-        <source>decided: continue from replicas</source>
-        <translation>entschieden: mit den Replikaten weiter</translation>
     </message>
     <message>
-        <source>decided: continue from a snapshot</source>
-        <translation>entschieden: von einem Snapshot weiter</translation>
+        <source>the cluster begins anew and continues the history of the one before</source>
+        <translation>der Cluster beginnt neu und setzt den Verlauf des vorigen fort</translation>
     </message>
     <message>
-        <source>decided: continue from a checkpoint</source>
-        <translation>entschieden: von einem Checkpoint weiter</translation>
+        <source>the cluster at %1 was stopped</source>
+        <translation>der Cluster unter %1 wurde beendet</translation>
+    </message>
+    <message>
+        <source>the cluster at %1 was stopped by %2</source>
+        <translation>der Cluster unter %1 wurde von %2 beendet</translation>
     </message>
     <message>
         <source>job &apos;%1&apos; cannot continue from replicas: there is none that can be used</source>
@@ -2523,12 +2507,28 @@
         <translation>Job „%1“ kann nicht von einem Checkpoint weiterlaufen: Es gibt keinen brauchbaren</translation>
     </message>
     <message>
-        <source>the cluster at %1 was stopped</source>
-        <translation>der Cluster unter %1 wurde beendet</translation>
+        <source>has lost GPUs: %1; %2</source>
+        <translation>hat GPUs verloren: %1; %2</translation>
     </message>
     <message>
-        <source>the cluster at %1 was stopped by %2</source>
-        <translation>der Cluster unter %1 wurde von %2 beendet</translation>
+        <source>decided: continue from replicas</source>
+        <translation>entschieden: von Replikaten weitermachen</translation>
+    </message>
+    <message>
+        <source>decided: continue from a snapshot</source>
+        <translation>entschieden: von einem Snapshot weiter</translation>
+    </message>
+    <message>
+        <source>decided: continue from a checkpoint</source>
+        <translation>entschieden: von einem Checkpoint weiter</translation>
+    </message>
+    <message>
+        <source>a joining node was lost: %1</source>
+        <translation>ein beitretender Knoten ging verloren: %1</translation>
+    </message>
+    <message>
+        <source>a joining rank was lost: %1</source>
+        <translation>ein beitretender Rank ging verloren: %1</translation>
     </message>
 </context>
 <context>
@@ -3285,10 +3285,6 @@
         <translation>verschieden</translation>
     </message>
     <message>
-        <source>Only a committed change can be undone.</source>
-        <translation>Nur eine festgeschriebene Änderung lässt sich zurücknehmen.</translation>
-    </message>
-    <message>
         <source>%1, checkpoint loaded</source>
         <translation>%1, Checkpoint geladen</translation>
     </message>
@@ -3303,6 +3299,10 @@
     <message>
         <source>%1, other GPUs</source>
         <translation>%1, andere GPUs</translation>
+    </message>
+    <message>
+        <source>Only a committed change can be undone.</source>
+        <translation>Nur eine festgeschriebene Änderung lässt sich zurücknehmen.</translation>
     </message>
     <message>
         <source>The job has left these GPUs because some of them were lost.</source>
@@ -5304,6 +5304,10 @@
 <context>
     <name>tessera::ui::DecisionPanel</name>
     <message>
+        <source>Wait</source>
+        <translation>Warten</translation>
+    </message>
+    <message>
         <source>What the job does at later losses</source>
         <translation>Was der Job bei späteren Verlusten tut</translation>
     </message>
@@ -5456,24 +5460,20 @@
         <translation>Auf %1 warten</translation>
     </message>
     <message>
-        <source>Start %1</source>
-        <translation>%1 starten</translation>
-    </message>
-    <message>
-        <source>The GPUs of the node are empty then.</source>
-        <translation>Die GPUs des Knotens sind dann leer.</translation>
-    </message>
-    <message>
-        <source>Wait</source>
-        <translation>Warten</translation>
-    </message>
-    <message>
         <source>Continue</source>
         <translation>Fortfahren</translation>
     </message>
     <message>
         <source>Go back…</source>
         <translation>Zurückgehen…</translation>
+    </message>
+    <message>
+        <source>Start %1</source>
+        <translation>%1 starten</translation>
+    </message>
+    <message>
+        <source>The GPUs of the node are empty then.</source>
+        <translation>Die GPUs des Knotens sind dann leer.</translation>
     </message>
 </context>
 <context>
@@ -6798,6 +6798,8 @@
     <message>
         <source>connections closed because too many were open: %1</source>
         <translation>Verbindungen geschlossen, weil zu viele offen waren: %1</translation>
+    </message>
+    <message>
         <source>%1 per step</source>
         <translation>%1 pro Schritt</translation>
     </message>
@@ -8109,14 +8111,6 @@
         <translation>Änderung %1 gehört zu Job %2, der nicht der gezeigte ist.</translation>
     </message>
     <message>
-        <source>Change %1 belongs to an earlier job %2, which has ended.</source>
-        <translation>Änderung %1 gehört zu einem früheren Job %2, der beendet ist.</translation>
-    </message>
-    <message>
-        <source>The cluster was started anew. What is shown here begins with this start.</source>
-        <translation>Der Cluster wurde neu gestartet. Was hier zu sehen ist, beginnt mit diesem Start.</translation>
-    </message>
-    <message>
         <source>undo change %1</source>
         <translation>Änderung %1 zurücknehmen</translation>
     </message>
@@ -8135,10 +8129,6 @@
     <message>
         <source>Roll back and quit</source>
         <translation>Zurückrollen und beenden</translation>
-    </message>
-    <message>
-        <source>Quit, the change goes on</source>
-        <translation>Beenden, die Änderung läuft weiter</translation>
     </message>
     <message>
         <source>Keep the window open</source>
@@ -8651,42 +8641,11 @@
     <message>
         <source>The picture is in %1.</source>
         <translation>Das Bild ist in %1.</translation>
-        <source>Reading %1…</source>
-        <translation>%1 wird gelesen…</translation>
-    </message>
-</context>
-<context>
-    <name>tessera::ui::MemoryUse</name>
-    <message>
-        <source>parameters</source>
-        <translation>Parameter</translation>
     </message>
     <message>
-        <source>gradients</source>
-        <translation>Gradienten</translation>
-    </message>
-    <message>
-        <source>optimizer</source>
-        <translation>Optimizer</translation>
-    </message>
-    <message>
-        <source>other state</source>
-        <translation>anderer Zustand</translation>
-    </message>
-    <message>
-        <source>gradients and others</source>
-        <translation>Gradienten und anderes</translation>
-    </message>
-    <message>
-        <source>staging</source>
-        <translation>Zwischenspeicher</translation>
-    </message>
-    <message>
-        <source>free</source>
-        <translation>frei</translation>
         <source>Group By</source>
         <comment>a menu in View</comment>
-        <translation>Rahmen nach</translation>
+        <translation>Gruppieren nach</translation>
     </message>
     <message>
         <source>Colour by %1</source>
@@ -8722,16 +8681,16 @@
         <translation>Erscheinungsbild</translation>
     </message>
     <message>
-        <source>%1  %2, step %3, epoch %4</source>
-        <comment>A 14:01:30, step 402, epoch 2</comment>
-        <translation>%1  %2, Schritt %3, Epoche %4</translation>
+        <source>Quit, the change goes on</source>
+        <translation>Beenden, die Änderung läuft weiter</translation>
     </message>
     <message>
-        <source>%1  after change #%2</source>
-        <comment>A after change #2</comment>
-        <translation>%1  nach Änderung #%2</translation>
-        <source>stopped at %1</source>
-        <translation>um %1 beendet</translation>
+        <source>The cluster was started anew. What is shown here begins with this start.</source>
+        <translation>Der Cluster wurde neu gestartet. Was hier zu sehen ist, beginnt mit diesem Start.</translation>
+    </message>
+    <message>
+        <source>Reading %1…</source>
+        <translation>%1 wird gelesen…</translation>
     </message>
     <message>
         <source>The cluster was stopped at %1</source>
@@ -8804,6 +8763,55 @@
     <message>
         <source>Nothing was stopped: another job than %1 is shown now.</source>
         <translation>Nichts wurde beendet: Jetzt wird ein anderer Job als %1 gezeigt.</translation>
+    </message>
+    <message>
+        <source>Change %1 belongs to an earlier job %2, which has ended.</source>
+        <translation>Änderung %1 gehört zu einem früheren Job %2, der beendet ist.</translation>
+    </message>
+    <message>
+        <source>%1  %2, step %3, epoch %4</source>
+        <comment>A 14:01:30, step 402, epoch 2</comment>
+        <translation>%1  %2, Schritt %3, Epoche %4</translation>
+    </message>
+    <message>
+        <source>%1  after change #%2</source>
+        <comment>A after change #2</comment>
+        <translation>%1  nach Änderung #%2</translation>
+    </message>
+    <message>
+        <source>stopped at %1</source>
+        <translation>um %1 beendet</translation>
+    </message>
+</context>
+<context>
+    <name>tessera::ui::MemoryUse</name>
+    <message>
+        <source>parameters</source>
+        <translation>Parameter</translation>
+    </message>
+    <message>
+        <source>gradients</source>
+        <translation>Gradienten</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>Optimizer</translation>
+    </message>
+    <message>
+        <source>other state</source>
+        <translation>anderer Zustand</translation>
+    </message>
+    <message>
+        <source>gradients and others</source>
+        <translation>Gradienten und anderes</translation>
+    </message>
+    <message>
+        <source>staging</source>
+        <translation>Zwischenspeicher</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>frei</translation>
     </message>
 </context>
 <context>
@@ -9720,6 +9728,9 @@ dieser Teil auf %5</translation>
     <message>
         <source>PNG pictures (*.png);;SVG drawings (*.svg)</source>
         <translation>PNG-Bilder (*.png);;SVG-Zeichnungen (*.svg)</translation>
+    </message>
+</context>
+<context>
     <name>tessera::ui::PipelineBox</name>
     <message>
         <source>A step on the pipeline</source>
@@ -11947,6 +11958,14 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Verbindung wird aufgebaut…</translation>
     </message>
     <message>
+        <source>Start again</source>
+        <translation>Wieder starten</translation>
+    </message>
+    <message>
+        <source>Open its history</source>
+        <translation>Seinen Verlauf öffnen</translation>
+    </message>
+    <message>
         <source>Learn in 5 minutes</source>
         <translation>In 5 Minuten lernen</translation>
     </message>
@@ -11957,6 +11976,14 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Slow links (%1), so that a move can be seen</source>
         <translation>Langsame Verbindungen (%1), damit man Transfers sieht</translation>
+    </message>
+    <message>
+        <source>Start the cluster again with the nodes and GPUs that it had</source>
+        <translation>Den Cluster mit seinen Knoten und GPUs wieder starten</translation>
+    </message>
+    <message>
+        <source>Open the history of the stopped cluster</source>
+        <translation>Den Verlauf des beendeten Clusters öffnen</translation>
     </message>
     <message>
         <source>Open the first lessons</source>
@@ -11973,20 +12000,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Starts a simulated cluster. Its job grows to 8 GPUs and shrinks to 4 in turn, and nothing is trained</source>
         <translation>Startet einen simulierten Cluster. Sein Job wächst abwechselnd auf 8 GPUs und schrumpft auf 4, und nichts wird trainiert</translation>
-        <source>Start again</source>
-        <translation>Wieder starten</translation>
-    </message>
-    <message>
-        <source>Open its history</source>
-        <translation>Seinen Verlauf öffnen</translation>
-    </message>
-    <message>
-        <source>Start the cluster again with the nodes and GPUs that it had</source>
-        <translation>Den Cluster mit seinen Knoten und GPUs wieder starten</translation>
-    </message>
-    <message>
-        <source>Open the history of the stopped cluster</source>
-        <translation>Den Verlauf des beendeten Clusters öffnen</translation>
     </message>
 </context>
 <context>
@@ -12508,14 +12521,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>begrenzt auf %1 pro Knoten</translation>
     </message>
     <message>
-        <source>The change is committed.</source>
-        <translation>Die Änderung ist festgeschrieben.</translation>
-    </message>
-    <message>
-        <source>Training resumed after step %1.</source>
-        <translation>Das Training läuft nach Schritt %1 weiter.</translation>
-    </message>
-    <message>
         <source>pause %1</source>
         <translation>Pause %1</translation>
     </message>
@@ -12560,18 +12565,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <translation>Der Cluster hat den Plan angenommen.</translation>
     </message>
     <message>
-        <source>1 GPU is starting.</source>
-        <translation>1 GPU startet.</translation>
-    </message>
-    <message>
-        <source>%1 GPUs are starting.</source>
-        <translation>%1 GPUs starten.</translation>
-    </message>
-    <message>
-        <source>The ranks create their new groups.</source>
-        <translation>Die Ranks bilden ihre neuen Gruppen.</translation>
-    </message>
-    <message>
         <source>Waiting for the current step to end.</source>
         <translation>Warten auf das Ende des aktuellen Schritts.</translation>
     </message>
@@ -12590,10 +12583,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Switching to the new layout. The change is decided and can no longer be cancelled.</source>
         <translation>Wechsel zum neuen Layout. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
-    </message>
-    <message>
-        <source>The change is committed. The ranks resume.</source>
-        <translation>Die Änderung ist festgeschrieben. Die Ranks trainieren weiter.</translation>
     </message>
     <message>
         <source>Reconfigured %1: %2</source>
@@ -12654,10 +12643,6 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>Round %1 of %2. The change is decided and can no longer be cancelled.</source>
         <translation>Runde %1 von %2. Die Änderung ist entschieden und lässt sich nicht mehr abbrechen.</translation>
-    </message>
-    <message>
-        <source>The cluster is prepared.</source>
-        <translation>Der Cluster ist vorbereitet.</translation>
     </message>
     <message>
         <source>copy</source>
@@ -12734,6 +12719,34 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
     <message>
         <source>The job does not train.</source>
         <translation>Der Job trainiert nicht.</translation>
+    </message>
+    <message>
+        <source>Training resumed after step %1.</source>
+        <translation>Das Training läuft nach Schritt %1 weiter.</translation>
+    </message>
+    <message>
+        <source>The change is committed.</source>
+        <translation>Die Änderung ist festgeschrieben.</translation>
+    </message>
+    <message>
+        <source>1 GPU is starting.</source>
+        <translation>1 GPU startet.</translation>
+    </message>
+    <message>
+        <source>%1 GPUs are starting.</source>
+        <translation>%1 GPUs starten.</translation>
+    </message>
+    <message>
+        <source>The ranks create their new groups.</source>
+        <translation>Die Ranks bilden ihre neuen Gruppen.</translation>
+    </message>
+    <message>
+        <source>The cluster is prepared.</source>
+        <translation>Der Cluster ist vorbereitet.</translation>
+    </message>
+    <message>
+        <source>The change is committed. The ranks resume.</source>
+        <translation>Die Änderung ist festgeschrieben. Die Ranks trainieren weiter.</translation>
     </message>
     <message>
         <source>Rolling back the change of %1</source>
@@ -13044,6 +13057,8 @@ Vergangen wählen oder in die Zeitachse klicken, um die GPUs zu sehen.</translat
         <source>%1 out</source>
         <comment>a port</comment>
         <translation>Ausgang von %1</translation>
+    </message>
+    <message>
         <source>%1 (key %2)</source>
         <translation>%1 (Schlüssel %2)</translation>
     </message>

@@ -185,7 +185,7 @@ class TxnViewTest : public QObject {
             txn.kind = static_cast<engine::ChangeKind>(kind);
             txn.rests = rests;
             txn.step = 1280;
-            txn.reason = "lost while joining: n1 was silent for 3 s";
+            txn.reason = "a joining node was lost: n1 was silent for 3 s";
             job.state = static_cast<engine::JobState>(state);
             if (txn.kind != engine::ChangeKind::kReconfigure) txn.to_mesh = txn.from_mesh;
             const TxnView view = ui::viewOf(txn, &job, {});
