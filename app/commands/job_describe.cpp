@@ -87,10 +87,10 @@ std::string decisionText(const engine::DecisionStatus& decision) {
   if (decision.chosen)
     return text + fmt::format("; {} was chosen", engine::ToString(*decision.chosen));
   if (!decision.can_continue()) return text + "; it cannot continue: " + decision.why_not;
-  text += fmt::format("; it can continue on {} ({})", ptc::ToString(decision.mesh),
-                      Counted(std::ssize(decision.devices), "GPU"));
-  if (decision.steps_lost > 0)
-    text += fmt::format(", {} lost", Counted(decision.steps_lost, "step"));
+  const engine::RecoveryWay& way = decision.way();
+  text += fmt::format("; it can continue on {} ({})", ptc::ToString(way.mesh),
+                      Counted(std::ssize(way.devices), "GPU"));
+  if (way.steps_lost > 0) text += fmt::format(", {} lost", Counted(way.steps_lost, "step"));
   if (decision.seconds_left)
     text += fmt::format(", by itself in {}", formatSpan(*decision.seconds_left));
   return text;

@@ -221,8 +221,9 @@ class StatusTextTest : public QObject {
     job.reason = "n1 was lost";
     job.decision.emplace();
     job.decision->reason = "n1 was lost";
-    job.decision->devices = {{0, 0}};
-    job.decision->steps_lost = 4;
+    engine::RecoveryWay& way = job.decision->ways.emplace_back();
+    way.devices = {{0, 0}};
+    way.steps_lost = 4;
     const std::string text = app::describeJob(snapshot, job, {});
     QVERIFY2(Has(LineOf(text, "  waiting"), "n1 was lost"), text.c_str());
     QVERIFY2(Has(LineOf(text, "  decision"), "(1 GPU), 4 steps lost"), text.c_str());
