@@ -286,7 +286,7 @@ class ConnectionsTest : public QObject {
              (ui::StoppedCluster{QStringLiteral("lab"), false, path}));
     const ui::ClusterStop stop{kNow, QStringLiteral("lena")};
     model.setStopped(stop);
-    VERIFY_OK(opened(connections, path));
+    VERIFY_OK(opened(connections, path).value_or(Unavailable("no answer")));
     QVERIFY(model.isFile() && !model.stopped());
     connections.closeHistory();
     QVERIFY(!model.isFile());
@@ -361,7 +361,7 @@ class ConnectionsTest : public QObject {
     ui::ClusterModel model;
     app::Bridge bridge(model);
     AppConnections connections(model, bridge);
-    VERIFY_OK(opened(connections, path));
+    VERIFY_OK(opened(connections, path).value_or(Unavailable("no answer")));
     QCOMPARE(model.job()->origin, std::int64_t{2000});
     QCOMPARE(model.job()->step, std::int64_t{2});
     QCOMPARE(model.job()->epoch, std::int64_t{0});  // that of the change is the earlier job's

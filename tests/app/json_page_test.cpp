@@ -53,7 +53,7 @@ engine::JobStatus WholeJob() {
   job.decision->lost = {{1, 1}};
   job.decision->missing = {"w [0,4)"};
   job.decision->seconds_left = 30;
-  job.decision->devices = {{0, 0}};
+  job.decision->ways.emplace_back().devices = {{0, 0}};
   return job;
 }
 

@@ -81,7 +81,7 @@ QString ClusterWeather::act() {
     case 8: {
       const engine::JobStatus* job = m_model.job();
       if (job == nullptr || !job->decision) break;
-      m_commands.decide(QString::fromStdString(job->name), engine::LossChoice::kContinue,
+      m_commands.decide(QString::fromStdString(job->name), {},
                         [](const Status&) {});
       return named("decide", QStringLiteral("continue"));
     }
