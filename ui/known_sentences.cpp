@@ -96,6 +96,8 @@ std::span<const char* const> knownSentences() {
       QT_TRANSLATE_NOOP("Sentences", "its ranks had ended when the job table was rebuilt"),
       QT_TRANSLATE_NOOP("Sentences", "node n%1 is %2: only a node that has been silent for %3 s can be given up"),
       QT_TRANSLATE_NOOP("Sentences", "job '%1' is %2: there is nothing to decide"),
+      QT_TRANSLATE_NOOP("Sentences", "something else was chosen meanwhile"),
+      QT_TRANSLATE_NOOP("Sentences", "%1 no longer holds the state"),
       QT_TRANSLATE_NOOP("Sentences", "job '%1' cannot continue from replicas: there is none that can be used"),
       QT_TRANSLATE_NOOP("Sentences", "job '%1' cannot continue from a snapshot: there is none that can be used"),
       QT_TRANSLATE_NOOP("Sentences", "job '%1' cannot continue from a checkpoint: there is none that can be used"),

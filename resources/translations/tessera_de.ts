@@ -2530,6 +2530,14 @@
         <source>a joining rank was lost: %1</source>
         <translation>ein beitretender Rank ging verloren: %1</translation>
     </message>
+    <message>
+        <source>something else was chosen meanwhile</source>
+        <translation>inzwischen wurde etwas anderes gewählt</translation>
+    </message>
+    <message>
+        <source>%1 no longer holds the state</source>
+        <translation>%1 hält den Zustand nicht mehr</translation>
+    </message>
 </context>
 <context>
     <name>tessera::app::AppConnections</name>
@@ -5474,6 +5482,10 @@
     <message>
         <source>The GPUs of the node are empty then.</source>
         <translation>Die GPUs des Knotens sind dann leer.</translation>
+    </message>
+    <message>
+        <source>Start the lost nodes</source>
+        <translation>Die verlorenen Knoten starten</translation>
     </message>
 </context>
 <context>
@@ -8852,6 +8864,11 @@
         <source>Zoom</source>
         <comment>a menu in View</comment>
         <translation>Zoom</translation>
+    </message>
+    <message>
+        <source>Diagnosis</source>
+        <comment>a menu in Cluster</comment>
+        <translation>Diagnose</translation>
     </message>
 </context>
 <context>

@@ -192,7 +192,7 @@ class RegistrarRecoveryTest : public QObject {
     QCOMPARE(office.CountEvents("begins anew"), 0);
 
     // Its history and what was measured are kept, all else is gone.
-    engine::Event event{0, 1, engine::Severity::kInfo, "n3", "joined"};
+    engine::Event event{0, office.sim.wall_clock(), engine::Severity::kInfo, "n3", "joined"};
     event.note = engine::NodeNote{3, engine::NodeState::kAlive, {}};
     VERIFY_OK(office.history->AddEvent(event));
     office.disk.rows.clear();

@@ -85,7 +85,7 @@ class JsonTest : public QObject {
                             "epoch", "timeline", "layout_hash"}));
     QVERIFY(first["loss"].is_null());
     QVERIFY(first["started"].is_null());
-    snapshot.jobs[0].origin = 1'795'237'100'500'000'000;
+    snapshot.jobs[0].started = 1'795'237'100.5;
     QCOMPARE(app::toJson(snapshot)["jobs"][0]["started"].get<double>(), 1795237100.5);
     QVERIFY(first["zero"].get<bool>());
     QCOMPARE(first["micro_batch"].get<int>(), 4);

@@ -80,9 +80,9 @@ class E2eRealWindowTest : public QObject {
 
     // The loss of a node asks what now; the user continues with what is left.
     QCOMPARE(ctl({"node", "kill", "n1", "--yes"}).code, 0);
-    QVERIFY2(waitButton("Continue with", 40), "nothing asked what to do after the loss");
+    QVERIFY2(waitButton("Continue", 40), "nothing asked what to do after the loss");
     picture("4-lost");
-    QVERIFY(waitButton("Continue with", 5));  // the cards have their places now
+    QVERIFY(waitButton("Continue", 5));  // the cards have their places now
     QVERIFY(m_display->Click(XServer::MiddleOf(m_button)));
     QVERIFY2(waitJob([](const Json& job) {
                return job["state"] == "running" &&

@@ -974,7 +974,7 @@ class HistoryTest : public QObject {
           INSERT INTO events SELECT i, i, CASE i % 1000 WHEN 0 THEN 'error' ELSE 'info' END, 'n0',
                                     'something happened to step ' || i, '' FROM n;
           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
-          INSERT INTO samples SELECT i, 'j', i, 3.0 + i % 7, 0.5, 1e5, i, 0 FROM n;)");
+          INSERT INTO samples SELECT i, 'j', i, 3.0 + i % 7, 0.5, 1e5, i, 0, 0 FROM n;)");
       VERIFY_OK(filled);
     }
     auto history = History::Open(path);

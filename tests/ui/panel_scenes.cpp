@@ -485,7 +485,7 @@ void addStarts(std::vector<Scene>* scenes) {
   }));
   add(bareScene("start-stopped", [](Bare& b) {
     b.connections.afterStop = {QStringLiteral("local"), true, QStringLiteral("/c/history.db")};
-    b.model.setStopped({1'750'000'000, QStringLiteral("lena: tesseractl, lena@lab3")});
+    b.model.setStopped({1'750'000'000, QStringLiteral("operator: tesseractl, lena@lab3")});
   }));
   add(bareScene("start-file", [](Bare& b) {
     b.model.clear(QStringLiteral("/home/op/lab-a.db"));

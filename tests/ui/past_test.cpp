@@ -936,7 +936,7 @@ class PastTest : public QObject {
     const auto leftOf = [pair](const ui::MeshView* view) {
       return view->mapTo(pair, QPoint(0, 0)).x();
     };
-    QVERIFY(leftOf(other) < leftOf(shown));
+    QTRY_VERIFY(leftOf(other) < leftOf(shown));
     for (const ptc::DeviceId id : shown->devices()) {
       QCOMPARE(other->cellRect(id), shown->cellRect(id));
     }

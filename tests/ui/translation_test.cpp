@@ -194,11 +194,12 @@ class TranslationTest : public QObject {
     QString texts = contentOf(ts);
     static const QRegularExpression unfinished(
         QStringLiteral(
-            "<source>([^<]*)</source>\\s*<translation type=\"unfinished\"></translation>"),
+            "<source>([^<]*)</source>(\\s*<comment>[^<]*</comment>)?\\s*<translation "
+            "type=\"unfinished\"></translation>"),
         QRegularExpression::DotMatchesEverythingOption);
     texts.replace(
         unfinished,
-        QStringLiteral("<source>\\1</source><translation>%1\\1</translation>").arg(kMark));
+        QStringLiteral("<source>\\1</source>\\2<translation>%1\\1</translation>").arg(kMark));
     QFile out(ts);
     QVERIFY(out.open(QIODevice::WriteOnly));
     out.write(texts.toUtf8());

@@ -18,6 +18,7 @@ class Menus {
   static QString view() { return tr("&View"); }
   static QString zoom() { return tr("Zoom", "a menu in View"); }
   static QString cluster() { return tr("&Cluster"); }
+  static QString diagnosis() { return tr("Diagnosis", "a menu in Cluster"); }
   static QString plan() { return tr("&Plan"); }
   static QString history() { return tr("Hi&story"); }
   static QString learn() { return tr("&Learn"); }

@@ -100,6 +100,8 @@ DecisionPanel::DecisionPanel(ClusterModel& model, MoveControl& control, QWidget*
   m_act->setProperty("primary", true);
   for (QPushButton* button : {m_startNodes, m_startOver, m_stop, m_act})
     button->setAutoDefault(true);
+  m_act->setAccessibleName(tr("Continue"));
+  m_startNodes->setAccessibleName(tr("Start the lost nodes"));
   m_startOver->setAccessibleName(tr("Stop the job and start it from its first step"));
   m_stop->setAccessibleName(tr("Stop the job and free its state"));
   m_later->setProperty("flat", true);

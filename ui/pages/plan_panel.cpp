@@ -27,6 +27,7 @@
 #include "ui/models/shell_words.h"
 #include "ui/plots/pareto_scatter.h"
 #include "ui/theme.h"
+#include "ui/widgets/button_row.h"
 #include "ui/widgets/key_values.h"
 #include "ui/widgets/pipeline_box.h"
 #include "ui/widgets/scrolled.h"
@@ -34,6 +35,9 @@
 
 namespace tessera::ui {
 namespace {
+
+// Three beside each other in the narrowest pane, with a scroll bar.
+constexpr int kAxisField = 72;
 
 constexpr int kMaxDegree = 65536;  // the limit of ptc::ParseMeshShape
 constexpr int kMaxMicroBatch = 65536;
@@ -163,10 +167,9 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_discard->setStatusTip(tr("Return to the live layout. Undo restores the draft"));
   m_apply->setProperty("primary", true);
   // The button that names the effect has a row of its own, because its text is long.
-  auto* buttons = new QHBoxLayout;
-  buttons->addWidget(m_copy);
-  buttons->addStretch();
-  buttons->addWidget(m_discard);
+  auto* buttons = new ButtonRow(8, this);
+  buttons->add(m_copy);
+  buttons->add(m_discard);
 
   buildCandidates();
   buildEffect();
@@ -201,7 +204,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   column->setSpacing(10);
   column->addLayout(titleRow);
   column->addWidget(scroll, 1);
-  column->addLayout(buttons);
+  column->addWidget(buttons);
   column->addWidget(m_apply);
 
   connect(m_apply, &QPushButton::clicked, this, &PlanPanel::applyRequested);
@@ -235,6 +238,7 @@ QWidget* PlanPanel::makeAxisField(AxisRow& row) {
   row.box->setRange(1, kMaxDegree);
   row.box->setPrefix(name + QStringLiteral("  "));
   row.box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  row.box->setMinimumWidth(kAxisField);
   row.box->setKeyboardTracking(false);
   row.box->setAccessibleName(tr("%1 degree").arg(name));
   row.box->setStatusTip(tr("Degree of %1. Typing or the arrow keys fix it").arg(name));

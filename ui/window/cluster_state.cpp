@@ -19,7 +19,7 @@ void showStop(StatePage* page, const ClusterModel& model, const StateFacts& fact
   const QString title = name.isEmpty() ? MainWindow::tr("The cluster was stopped at %1").arg(time)
                                        : MainWindow::tr("%1 was stopped at %2").arg(name, time);
   QStringList says;
-  if (!stop.by.isEmpty()) says << MainWindow::tr("By %1.").arg(stop.by);
+  if (!stop.by.isEmpty()) says << MainWindow::tr("By %1.").arg(format::requester(stop.by.toStdString()));
   says << MainWindow::tr(
       "Its jobs have ended, and their state in memory is gone. History, logs and "
       "checkpoints stay on the disk.");

@@ -35,6 +35,7 @@ ClusterCommand digestCommand(const CommandContext& with) {
        .text = ClusterMenu::tr("Digest No&w…"),
        .statusTip = ClusterMenu::tr(
            "Compute the digest of the state. A running job pauses for it after its current step"),
+       .submenu = Menus::diagnosis(),
        .blocked =
            [&with] {
              const QString reason = with.cannotAct();  // the job pauses for it

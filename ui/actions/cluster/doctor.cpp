@@ -12,6 +12,7 @@ ClusterCommand doctorCommand(const CommandContext& with) {
            .menu = Menus::cluster(),
            .text = ClusterMenu::tr("&Doctor…"),
            .statusTip = ClusterMenu::tr("Show the problems that the nodes found, with remedies"),
+           .submenu = Menus::diagnosis(),
            .icon = QStringLiteral("check"),
            .blocked =
                [&with] {

@@ -61,6 +61,7 @@ ClusterCommand linksCommand(const CommandContext& with) {
            .menu = Menus::cluster(),
            .text = ClusterMenu::tr("Pro&be Links…"),
            .statusTip = ClusterMenu::tr("Show the bandwidths of the links, and measure them again"),
+           .submenu = Menus::diagnosis(),
            .blocked = [&with] { return with.notConnected(); }},
           [&with](bool) {
             auto* dialog = new AnswerDialog(

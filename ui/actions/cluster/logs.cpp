@@ -14,6 +14,7 @@ ClusterCommand logsCommand(const CommandContext& with) {
        .text = ClusterMenu::tr("Lo&gs…"),
        .statusTip =
            ClusterMenu::tr("Show the log of a node's agent, or what a rank of the job has printed"),
+       .submenu = Menus::diagnosis(),
        .shortcuts = {QKeySequence(QStringLiteral("Ctrl+Shift+G"))},
        .blocked = [&with] { return with.notConnected(); }},
       [&with](bool) {

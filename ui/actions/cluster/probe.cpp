@@ -62,6 +62,7 @@ ClusterCommand probeCommand(const CommandContext& with) {
            .text = ClusterMenu::tr("&Measure Speed…"),
            .statusTip = ClusterMenu::tr(
                "Show how fast the cluster computes and communicates, and measure it again"),
+           .submenu = Menus::diagnosis(),
            .blocked = [&with] { return with.notConnected(); }},
           [&with](bool) {
             auto* dialog = new AnswerDialog(

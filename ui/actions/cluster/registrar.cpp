@@ -51,6 +51,7 @@ ClusterCommand registrarCommand(const CommandContext& with) {
        .text = ClusterMenu::tr("Registr&ar…"),
        .statusTip =
            ClusterMenu::tr("Show where the cluster is coordinated and changes are decided"),
+       .submenu = Menus::diagnosis(),
        .blocked = [&with] { return with.notConnected(); }},
       [&with](bool) {
         with.open(new AnswerDialog(
