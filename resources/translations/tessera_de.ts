@@ -5487,6 +5487,10 @@
         <source>Start the lost nodes</source>
         <translation>Die verlorenen Knoten starten</translation>
     </message>
+    <message>
+        <source>A way to continue</source>
+        <translation>Eine Möglichkeit fortzufahren</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::DeviceChips</name>
@@ -10243,7 +10247,7 @@ Bytes %2 bis %3, %4
         <translation>In Runden bewegen</translation>
     </message>
     <message>
-        <source>Move with the least pause</source>
+        <source>Move with least pause</source>
         <translation>Mit der kürzesten Pause bewegen</translation>
     </message>
     <message>

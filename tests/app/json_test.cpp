@@ -167,7 +167,8 @@ class JsonTest : public QObject {
                          R"("planned_bytes":9,"bytes_per_second":4.5}])"));
     QCOMPARE(
         Keys(app::toJson(engine::Sample())),
-        (QStringList{"job", "step", "time", "loss", "grad_norm", "tokens_per_second", "metrics"}));
+        (QStringList{"job", "step", "time", "loss", "grad_norm", "tokens_per_second",
+                     "job_started", "metrics"}));
     wire::DigestReply digest;
     (*digest.mutable_tensors())["wte"] = "00ff";
     QCOMPARE(Keys(app::toJson(digest)),

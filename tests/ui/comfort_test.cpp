@@ -60,6 +60,7 @@ QStringList dataTexts() {
       QStringLiteral("No such file or directory, in a container: device, is missing, min"),
       QStringLiteral("n1 was lost while its GPUs were joining"),
       QStringLiteral("rank 2 on n0g2 ended with signal 9"),
+      QStringLiteral("no longer holds the state"),
       QStringLiteral("database or disk is full, the key is not known, Trying again in"),
       QStringLiteral("n1 did not answer within 20 s, 1 of 2 agents started"),
       QStringLiteral("tp stays at 2, and dp is the largest that divides the batch"),

@@ -884,7 +884,8 @@ class MainWindowTest : public QObject {
     QVERIFY(legend->isVisible() && !legend->entryRect(0).isNull());
     // The plots are visible down to the clock below them.
     const auto* plots = child<ui::JobPlots>(panel);
-    QTRY_COMPARE(plots->visibleRegion().boundingRect(), plots->rect());
+    QTRY_VERIFY(plots->isVisible() && plots->height() >= 100);
+    QVERIFY(plots->parentWidget()->rect().contains(plots->geometry()));
     panel.window->resize(1900, 1000);
     test::settle();
     QVERIFY(search->width() > narrow);

@@ -13,6 +13,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
+#include <utility>
 
 #include "engine/model/job_layout.h"
 #include "tests/support/widget_test_main.h"
@@ -53,6 +54,7 @@
 #include "ui/views/mesh_page.h"
 #include "ui/views/mesh_pair.h"
 #include "ui/views/selection_model.h"
+#include "ui/widgets/alert_surface.h"
 #include "ui/widgets/legend.h"
 #include "ui/widgets/stacked_bar.h"
 #include "ui/widgets/tabbed_pane.h"
@@ -531,17 +533,10 @@ class WindowPartsTest : public QObject {
   }
 
   void noticesAreAnnouncedOnce() {
-    static QList<QObject*> alerts;
-    alerts.clear();
-    const bool wasActive = QAccessible::isActive();
-    QAccessible::setActive(true);  // as if a screen reader ran
-    const auto before = QAccessible::installUpdateHandler([](QAccessibleEvent* event) {
-      if (event->type() == QAccessible::Alert) alerts << event->object();
-    });
-    const auto restore = qScopeGuard([&] {
-      QAccessible::installUpdateHandler(before);
-      QAccessible::setActive(wasActive);
-    });
+    QList<QObject*> alerts;
+    const auto before =
+        std::exchange(ui::alertSender(), [&](QWidget* widget) { alerts << widget; });
+    const auto restore = qScopeGuard([&] { ui::alertSender() = before; });
     ui::NoticeBar bar;
     using Tone = ui::Surface::Tone;
     bar.say(Tone::Problem, QStringLiteral("Connection lost. The data shown is from 9 s ago."));

@@ -165,6 +165,7 @@ void DecisionPanel::layOut() {
 
 DecisionPanel::Row DecisionPanel::makeRow(std::size_t index) {
   Row parts{new QRadioButton(this), new QLabel(this), new QLabel(this), new QLabel(this)};
+  parts.name->setAccessibleName(tr("A way to continue"));
   setRole(parts.cost, QStringLiteral("hint"));
   setRole(parts.remark, QStringLiteral("caption"));
   QFont bold = parts.name->font();

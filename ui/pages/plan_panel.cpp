@@ -138,7 +138,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_microBatch->setKeyboardTracking(false);
   m_microBatch->setAccessibleName(tr("Samples per forward and backward pass"));
   m_microBatch->setStatusTip(tr("Samples per forward and backward pass. 0: the trainer chooses"));
-  m_way->addItem(tr("Move with the least pause"));
+  m_way->addItem(tr("Move with least pause"));
   m_way->addItem(tr("Move while training"));
   m_way->addItem(tr("Move in the pause"));
   m_way->addItem(tr("Move in rounds"));
@@ -147,10 +147,9 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_way->setStatusTip(
       tr("In rounds, where memory is short: each frees what the one before has moved, and there is "
          "no rollback from the first on"));
-  auto* optionRow = new QHBoxLayout;
-  optionRow->setSpacing(8);
-  optionRow->addWidget(m_microBatch, 1);
-  optionRow->addWidget(m_zero);
+  auto* optionRow = new ButtonRow(8, this);
+  optionRow->add(m_microBatch, 1);
+  optionRow->add(m_zero);
 
   setRole(m_problem, QStringLiteral("bad"));
   setRole(m_batch, QStringLiteral("hint"));
@@ -180,7 +179,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   contentColumn->addWidget(m_candidateGroup);
   contentColumn->addLayout(axes);
   contentColumn->addLayout(rareAxes);
-  contentColumn->addLayout(optionRow);
+  contentColumn->addWidget(optionRow);
   contentColumn->addWidget(m_way);
   contentColumn->addWidget(m_product);
   contentColumn->addWidget(m_problem);

@@ -18,8 +18,15 @@ QAccessibleInterface* makeAlertInterface(const QString& className, QObject* obje
 
 void announce(QWidget* widget, const QString& text) {
   widget->setAccessibleName(text);
-  QAccessibleEvent alert(widget, QAccessible::Alert);
-  QAccessible::updateAccessibility(&alert);
+  alertSender()(widget);
+}
+
+std::function<void(QWidget*)>& alertSender() {
+  static std::function<void(QWidget*)> sender = [](QWidget* widget) {
+    QAccessibleEvent alert(widget, QAccessible::Alert);
+    QAccessible::updateAccessibility(&alert);
+  };
+  return sender;
 }
 
 AlertSurface::AlertSurface(Tone tone, QWidget* parent) : Surface(tone, parent) {

@@ -6,6 +6,7 @@
 
 #include <QPointer>
 #include <QString>
+#include <functional>
 
 #include "ui/widgets/surface.h"
 
@@ -14,6 +15,9 @@ namespace tessera::ui {
 /// Gives `widget` this accessible name and has screen readers announce it, wherever the keyboard
 /// focus is.
 void announce(QWidget* widget, const QString& text);
+/// What `announce` calls to send its event; a test listens here, because Qt drops events while no
+/// screen reader runs.
+std::function<void(QWidget*)>& alertSender();
 
 /// An alert never takes the keyboard focus: the user's work goes on, and screen readers announce
 /// the text. If the alert, or a part of it, disappears while it has the focus, the focus returns to
