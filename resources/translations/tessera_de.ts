@@ -10247,7 +10247,7 @@ Bytes %2 bis %3, %4
         <translation>In Runden bewegen</translation>
     </message>
     <message>
-        <source>Move with least pause</source>
+        <source>Move: least pause</source>
         <translation>Mit der kürzesten Pause bewegen</translation>
     </message>
     <message>

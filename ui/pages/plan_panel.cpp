@@ -138,7 +138,7 @@ PlanPanel::PlanPanel(ClusterModel& model, Draft& draft, DraftPlan& plan, DraftPr
   m_microBatch->setKeyboardTracking(false);
   m_microBatch->setAccessibleName(tr("Samples per forward and backward pass"));
   m_microBatch->setStatusTip(tr("Samples per forward and backward pass. 0: the trainer chooses"));
-  m_way->addItem(tr("Move with least pause"));
+  m_way->addItem(tr("Move: least pause"));
   m_way->addItem(tr("Move while training"));
   m_way->addItem(tr("Move in the pause"));
   m_way->addItem(tr("Move in rounds"));
