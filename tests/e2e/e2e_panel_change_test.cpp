@@ -185,7 +185,7 @@ class E2ePanelChangeTest : public QObject {
     front.window.close();
     QVERIFY(question() != nullptr);
     for (QAbstractButton* button : question()->buttons())
-      if (button != question()->defaultButton()) button->click();
+      if (question()->buttonRole(button) == QMessageBox::DestructiveRole) button->click();
     QTRY_VERIFY_WITH_TIMEOUT(!front.window.isVisible(), 30'000);
     const Json history = m_cluster->Ask({QStringLiteral("history")})["transactions"];
     QCOMPARE(history.size(), std::size_t{1});

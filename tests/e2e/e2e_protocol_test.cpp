@@ -142,7 +142,7 @@ class E2eProtocolTest : public QObject {
       QVERIFY(m_cluster->GoesOn(kJob));
     }
     const Json last = m_cluster->Ask({"history", "--job", kJob})["transactions"][0];
-    QVERIFY(last["from_options"]["zero"].get<bool>() && !last["to_options"]["zero"].get<bool>());
+    QVERIFY(last["from"]["zero"].get<bool>() && !last["to"]["zero"].get<bool>());
     QVERIFY2(last["who"].get<std::string>().starts_with("operator: tesseractl, "),
              last.dump().c_str());
     QVERIFY(last["pause_estimate_seconds"].get<double>() > 0);

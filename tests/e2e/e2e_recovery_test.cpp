@@ -341,7 +341,11 @@ class E2eRecoveryTest : public QObject {
       return job["state"] == "running" && job["epoch"] == epoch && job["devices"].size() == devices;
     }) && m_cluster->GoesOn(kJob);
   }
-  Json meshOf() const { return m_cluster->Job(kJob)["mesh"]; }
+  /// The degrees dp, tp and pp.
+  Json meshOf() const {
+    const Json mesh = m_cluster->Job(kJob)["mesh"];
+    return {{"dp", mesh["dp"]}, {"tp", mesh["tp"]}, {"pp", mesh["pp"]}};
+  }
   void everyStepIsInTheHistoryOnce() const {
     const QString wrong = WrongStepsOfExactJob(*m_cluster, kJob);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));

@@ -154,7 +154,7 @@ class E2eSnapshotTest : public QObject {
     kill("n1");
     QVERIFY(continues(3, 4));
     const Json entry = m_cluster->Ask({"history"})["transactions"][0];
-    QVERIFY(entry["reason"].get<std::string>().starts_with("snapshot"));
+    QCOMPARE(entry["change_kind"].get<std::string>(), std::string("recover"));
     QCOMPARE(entry["step"].get<std::int64_t>(), taken);
     everyStepIsInTheHistoryOnce();
   }
