@@ -2,13 +2,21 @@
 #include "tests/e2e/torch_jobs.h"
 
 #include <QDebug>
+#include <QDir>
 #include <nlohmann/json.hpp>
 
 namespace tessera::test {
+namespace {
+
+QString PathOf(const QString& script) {
+  return QDir::isAbsolutePath(script) ? script : kTorchExamples + script;
+}
+
+}  // namespace
 
 bool TorchJobs::Start(const QString& job, const QString& script, const Layout& layout,
                       const QStringList& more, const QStringList& options) {
-  const QStringList before = {"job",       "start",      kTorchExamples + script,
+  const QStringList before = {"job",       "start",      PathOf(script),
                               "--name",    job,          "--python",
                               python_,     "--mesh",     layout.first,
                               "--devices", layout.second};
@@ -26,7 +34,7 @@ bool TorchJobs::EndsPaused(const QString& job, int steps) const {
 
 std::vector<std::int64_t> TorchJobs::Ranks(const QString& script, int node) const {
   std::vector<std::int64_t> out;
-  for (const auto pid : cluster_.Children(node, (kTorchExamples + script).toStdString())) {
+  for (const auto pid : cluster_.Children(node, PathOf(script).toStdString())) {
     out.push_back(pid);
   }
   return out;

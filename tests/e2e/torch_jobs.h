@@ -32,12 +32,13 @@ class TorchJobs {
       : python_(std::move(python)), cluster_(options) {}
 
   LocalCluster& cluster() { return cluster_; }
-  /// Starts an example with `more` arguments after its steps, `options` before them.
+  /// Starts an example, or the script of an absolute path, with `more` arguments after its steps,
+  /// `options` before them.
   bool Start(const QString& job, const QString& script, const Layout& layout,
              const QStringList& more = {}, const QStringList& options = {});
   /// Whether the job has made its steps in time.
   bool EndsPaused(const QString& job, int steps = TorchSteps()) const;
-  /// The processes of a node that run the example.
+  /// The processes of a node that run the script.
   std::vector<std::int64_t> Ranks(const QString& script, int node) const;
   std::vector<std::int64_t> Ranks(const QString& script) const;
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Callable
@@ -13,6 +14,7 @@ from torch import nn
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 from tessera._library import AXES, TesseraError
+from tessera.torch import pretrained
 from tessera.torch.intercept import building
 
 DTYPES = {
@@ -39,12 +41,25 @@ Build = Callable[
 def call(build: Build, mesh: Any) -> tuple[nn.Module, torch.optim.Optimizer, Any]:
     """What `build` makes; None for a third value that it does not make."""
     with building():
-        made: Any = build(mesh)
+        made = _made(build, mesh)
     if not isinstance(made, tuple) or len(made) not in (2, 3):
         raise TesseraError(f"build(mesh) has to return model and optimizer, not {made!r:.80}")
     model, optimizer, *more = made
     _choose_foreach(optimizer)
     return model, optimizer, more[0] if more else None
+
+
+def _made(build: Build, mesh: Any) -> Any:
+    is_ready = pretrained.install()
+    with warnings.catch_warnings():
+        # load_state_dict() in `build` has no effect on the meta device, and needs none.
+        warnings.filterwarnings("ignore", message=".*non-meta parameter.*")
+        try:
+            return build(mesh)
+        except RuntimeError:
+            if is_ready or not pretrained.install():
+                raise
+        return build(mesh)  # it was the first to import transformers
 
 
 def _choose_foreach(optimizer: torch.optim.Optimizer) -> None:
