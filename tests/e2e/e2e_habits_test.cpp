@@ -77,7 +77,8 @@ class E2eHabitsTest : public QObject {
   void trainsOnAsIfNothingHadHappened() {
     QFETCH(QString, script);
     const QString path = m_files.filePath(script);
-    const Python python = FindPython(ModulesOf(path));
+    const QStringList modules = ModulesOf(path);
+    const Python python = FindPython(modules);
     if (python.program != m_python) QSKIP(qPrintable(python.why));
     QVERIFY(m_jobs->Start("still", path, {"dp=1", "n0g1"}));
     QVERIFY(m_jobs->EndsPaused("still"));
@@ -86,7 +87,9 @@ class E2eHabitsTest : public QObject {
     QVERIFY(still.at(TorchSteps()).loss < still.at(1).loss);
     QVERIFY(cluster().Run({"job", "stop", "still", "--yes"}).code == 0);
 
-    QVERIFY(m_jobs->Start("moved", path, {"dp=1", "n0g1"}, {"--delay", "0.4"}));
+    // Ranks that join import the modules while the others train on.
+    const QString delay = modules.size() > 1 ? QStringLiteral("1.2") : QStringLiteral("0.5");
+    QVERIFY(m_jobs->Start("moved", path, {"dp=1", "n0g1"}, {"--delay", delay}));
     QVERIFY(Moves("dp=2", "n0g1,n1g0"));
     QVERIFY(Moves("dp=4", "n0g0,n0g1,n1g0,n1g1"));
     const std::vector<std::int64_t> ranks = m_jobs->Ranks(path);
