@@ -184,14 +184,17 @@ _loaded: ctypes.CDLL | None = None
 
 
 def library() -> ctypes.CDLL:
-    """libtessera_job, loaded once: the file that TESSERA_JOB_LIBRARY names, else the installed one.
+    """libtessera_job, loaded once: the file that TESSERA_JOB_LIBRARY names, else that of the wheel,
+    else the installed one.
 
     Raises TransientError if it is missing, and TesseraError if it has another version.
     """
     global _loaded
     if _loaded is not None:
         return _loaded
-    name = os.environ.get("TESSERA_JOB_LIBRARY") or f"libtessera_job.so.{JOB_VERSION}"
+    name = f"libtessera_job.so.{JOB_VERSION}"
+    bundled = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", name)
+    name = os.environ.get("TESSERA_JOB_LIBRARY") or (bundled if os.path.exists(bundled) else name)
     try:
         loaded = ctypes.CDLL(name)
     except OSError as error:
