@@ -428,7 +428,8 @@ void CheckpointDesk::Publish(const std::string& job, Entry& entry) {
   manifest.digest = ptc::Hex16(ptc::CollectionDigest(collection, saving.digests));
   for (std::size_t t = 0; t < saving.digests.size(); ++t) {
     const ptc::TensorSpec& spec = collection.tensors()[t];
-    manifest.tensors.push_back({spec.name, spec.dtype, spec.shape, saving.digests[t]});
+    manifest.tensors.push_back(
+        {spec.name, spec.dtype, spec.shape, saving.digests[t], spec.role, spec.aliases});
   }
   std::ranges::sort(manifest.files, {}, &checkpoint::Manifest::StoredFile::name);
   saving.is_publishing = true;

@@ -11,9 +11,11 @@
 #include "agents/wire/convert.h"
 #include "agents/wire/tessera/wire/control.pb.h"
 #include "agents/wire/utf8.h"
+#include "app/commands/checkpoint_options.h"
 #include "app/commands/command.h"
 #include "app/commands/confirm.h"
 #include "app/commands/follow.h"
+#include "app/commands/hugging_face.h"
 #include "app/commands/interrupt.h"
 #include "app/commands/json.h"
 #include "app/commands/past.h"
@@ -24,6 +26,7 @@
 #include "app/commands/when.h"
 #include "engine/data/is_url.h"
 #include "engine/files/absolute_path.h"
+#include "ptc/base/counted.h"
 
 namespace tessera::app {
 namespace {
@@ -54,6 +57,12 @@ Result<wire::SaveCheckpointRequest> readSave(const Arguments& arguments) {
   const auto every = arguments.value("every");
   if (!every && arguments.has("keep"))
     return InvalidArgument("--keep is for checkpoints by a schedule: give --every");
+  if (const auto like = arguments.value("like")) {
+    if (!arguments.has("for")) return InvalidArgument("--like goes with --for huggingface");
+    TESSERA_RETURN_IF_ERROR(checkLike(*like));
+  }
+  if (every && arguments.has("for"))
+    return InvalidArgument("--for writes one checkpoint in a second form: not with --every");
   if (every) {
     TESSERA_TRY(const auto period, engine::ParseSnapshotEvery(*every).Context("--every"));
     agents::Encode(period, save.mutable_every());
@@ -90,11 +99,22 @@ int runSave(const Invocation& call) {
     return kDone;
   }
   TESSERA_OR_FAILED(const auto checkpoint, agents::Decode(saved.checkpoint()));
-  if (call.json)
-    printLine(toJson(checkpoint));
-  else
+  Json json = toJson(checkpoint);
+  if (!call.json)
     fmt::print("{}\nstep {}, {}, digest {}\n", checkpoint.path, checkpoint.step,
                formatBytes(checkpoint.bytes), checkpoint.digest);
+  if (call.arguments.has("for")) {
+    const auto written = writeHuggingFace(call, checkpoint.path, call.arguments.valueOr("like", ""));
+    if (!written) return failed(Error(written.error()));
+    json["huggingface_path"] = written->path;
+    if (!call.json)
+      fmt::print("{}\n{}, {}\n", written->path, Counted(written->tensors, "tensor"),
+                 formatBytes(written->bytes));
+    if (!written->hasConfig)
+      warn("it has no config.json, which from_pretrained needs: name a folder that has one with "
+           "--like");
+  }
+  if (call.json) printLine(json);
   return kDone;
 }
 
@@ -205,6 +225,15 @@ Command checkpointSaveCommand() {
                     .value = "K",
                     .help = "with --every: keep the newest K that were saved by the schedule",
                     .fallback = "all"},
+                   {.name = "for",
+                    .value = "",
+                    .help = "also write DIR/JOB-step-N-huggingface, which from_pretrained of "
+                            "transformers opens: the parameters without the optimizer's state",
+                    .choices = {"huggingface"}},
+                   {.name = "like",
+                    .value = "FOLDER",
+                    .help = "with --for: copy config.json, the tokenizer's files and all else "
+                            "that is not weights from this folder"},
                    quietOption()},
        .notes = {"The checkpoint is the folder DIR/JOB-step-N: the state after step N as a "
                  "sharded checkpoint in safetensors files, which torch.distributed.checkpoint "

@@ -163,6 +163,19 @@ Result<std::shared_ptr<const Checkpoint>> Checkpoint::WithoutPrefix(std::string_
   return Make(std::move(contents));
 }
 
+Result<std::shared_ptr<const Checkpoint>> Checkpoint::WithCopies(
+    const std::map<std::string, std::string>& names) const {
+  Contents contents = contents_;
+  for (const auto& [name, of] : names) {
+    const std::optional<int> at = Find(of);
+    if (!at) continue;
+    StoredTensor copy = tensors()[static_cast<std::size_t>(*at)];
+    copy.name = name;
+    contents.tensors.push_back(std::move(copy));
+  }
+  return Make(std::move(contents));
+}
+
 Checkpoint::Checkpoint(Contents contents)
     : contents_(std::move(contents)), open_files_(contents_.files, contents_.open) {
   reach_.reserve(contents_.tensors.size());

@@ -97,6 +97,11 @@ class Checkpoint {
   /// \error kInvalidArgument if no name begins with it, if a name is nothing else, or if two tensors
   ///     would have the same name
   Result<std::shared_ptr<const Checkpoint>> WithoutPrefix(std::string_view prefix) const;
+  /// Returns the same checkpoint with further tensors: for each new name, the tensor whose values it
+  /// has. A name whose tensor is missing is left out.
+  /// \error kInvalidArgument if a new name is that of another tensor
+  Result<std::shared_ptr<const Checkpoint>> WithCopies(
+      const std::map<std::string, std::string>& names) const;
   /// Returns the same checkpoint with only the tensors for which `keep` returns true.
   std::shared_ptr<const Checkpoint> Choose(
       const std::function<bool(const StoredTensor&)>& keep) const;

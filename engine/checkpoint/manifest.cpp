@@ -48,6 +48,12 @@ Result<Manifest::Tensor> TensorOf(const Json& row) {
   out.shape = row.at("shape").get<ptc::Shape>();
   TESSERA_RETURN_IF_ERROR(ptc::NumElements(out.shape));
   TESSERA_TRY(out.digest, ptc::ParseHex16(row.at("digest").get<std::string>()));
+  if (const auto role = row.find("role"); role != row.end()) {
+    TESSERA_TRY(out.role, ptc::ParseTensorRole(role->get<std::string>()));
+  }
+  if (const auto aliases = row.find("aliases"); aliases != row.end()) {
+    out.aliases = aliases->get<std::vector<std::string>>();
+  }
   return out;
 }
 
@@ -126,6 +132,8 @@ std::string ToText(const Manifest& manifest) {
                        {"dtype", std::string(ptc::ToString(tensor.dtype))},
                        {"shape", tensor.shape},
                        {"digest", ptc::Hex16(tensor.digest)}});
+    if (tensor.role) tensors.back()["role"] = std::string(ptc::ToString(*tensor.role));
+    if (!tensor.aliases.empty()) tensors.back()["aliases"] = tensor.aliases;
   }
   for (const Manifest::StoredFile& file : manifest.files) {
     files.push_back({{"name", file.name}, {"bytes", file.bytes}});

@@ -6,6 +6,7 @@
 /// It is written last, so a folder without it is not complete.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "ptc/base/result.h"
 #include "ptc/box.h"
 #include "ptc/dtype.h"
+#include "ptc/tensor_spec.h"
 
 namespace tessera::checkpoint {
 
@@ -26,6 +28,8 @@ struct Manifest {
     ptc::DType dtype = ptc::DType::kF32;
     ptc::Shape shape;
     std::uint64_t digest = 0;
+    std::optional<ptc::TensorRole> role = {};  // unknown in files of earlier versions
+    std::vector<std::string> aliases = {};     // other names of the same tensor
     friend bool operator==(const Tensor&, const Tensor&) = default;
   };
   struct StoredFile {

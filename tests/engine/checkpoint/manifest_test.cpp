@@ -31,7 +31,12 @@ Manifest Example() {
   out.created = 1.75e9;
   out.settings = R"({"seed":7})";
   out.digest = "00000000000000ff";
-  out.tensors = {{"w", ptc::DType::kBF16, {4, 8}, 0xfedcba9876543210ULL},
+  out.tensors = {{"w",
+                  ptc::DType::kBF16,
+                  {4, 8},
+                  0xfedcba9876543210ULL,
+                  ptc::TensorRole::kParam,
+                  {"tied"}},
                  {"job.step", ptc::DType::kI64, {}, 1}};
   out.files = {{kFile, 5}};
   return out;
@@ -87,6 +92,8 @@ class ManifestTest : public QObject {
     row("a digest of 15 digits", "digest", R"("00000000000000f")", "00000000000000f");
     row("an unknown dtype", "tensors",
         R"([{"name":"w","dtype":"f99","shape":[],"digest":"0000000000000000"}])", "f99");
+    row("an unknown role", "tensors",
+        R"([{"name":"w","dtype":"f32","shape":[],"digest":"0000000000000000","role":"w"}])", "'w'");
     row("a tensor twice", "tensors",
         R"([{"name":"w","dtype":"f32","shape":[],"digest":"0000000000000000"},
             {"name":"w","dtype":"f32","shape":[],"digest":"0000000000000000"}])",
