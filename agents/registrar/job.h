@@ -99,6 +99,15 @@ struct Job {
   std::deque<double> step_seconds;  // the last steps of this configuration
   double usual_step_seconds = 1;    // of the last configuration that ran
   JobClock::time_point last_step;   // when a later step than before was reported by any node
+  /// The gap between the steps around the last change, until it is in the history.
+  struct Gap {
+    std::int64_t transaction = 0;
+    JobClock::time_point before;                 // when the step before it was reported
+    std::optional<JobClock::time_point> first;   // the same of the step after it
+    std::optional<double> seconds;               // HistoryEntry::gap
+  };
+  std::optional<Gap> gap;
+  std::optional<JobClock::time_point> newest_step;  // when `step` was reported, on this registrar
   std::int64_t heard_step = 0;      // the latest step in an arena, by heartbeats
   std::int64_t recorded = 0;        // the last step that is in the history, or waits to be written
   std::optional<engine::Sample> newest;  // of step `recorded`, if this registrar knows it

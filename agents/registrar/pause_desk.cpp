@@ -37,6 +37,7 @@ void PauseDesk::Begin(Kind kind, Job& job, const ReplyPtr& reply) {
   operation_ = std::move(op);
   if (!paused) {
     job.state = engine::JobState::kPausing;
+    job.gap.reset();  // the job does not go on by itself
     MarkDirty();
   }
   wire::ToNode message;

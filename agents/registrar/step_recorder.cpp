@@ -75,8 +75,32 @@ void StepRecorder::OnStep(const wire::StepReport& m) {
   }
 }
 
+// By this clock only, because those of nodes may differ by more than a pause.
+void StepRecorder::NoteGap(Job& job, const wire::StepReport& m) {
+  const auto now = timers_.now();
+  job.newest_step = now;
+  if (!job.gap || m.epoch() != job.epoch) return;
+  Job::Gap& gap = *job.gap;
+  if (!gap.first) {
+    gap.first = now;
+    return;
+  }
+  if (!gap.seconds) {
+    if (!(m.seconds() > 0)) return job.gap.reset();  // paused again
+    const std::chrono::duration<double> between = *gap.first - gap.before;
+    gap.seconds = std::max(0.0, between.count() - m.seconds());
+  }
+  // Its outcome may be recorded after these steps.
+  auto entry = world_.history.Transaction(gap.transaction);
+  if (!entry || !*entry || (**entry).result.empty()) return;
+  (**entry).gap = gap.seconds;
+  publisher_.Record(**entry);
+  job.gap.reset();
+}
+
 void StepRecorder::Add(Job& job, const wire::StepReport& m) {
   if (m.step() > job.step) {
+    NoteGap(job, m);
     job.step = m.step();
     job.loss = m.loss();
     job.last_step = timers_.now();

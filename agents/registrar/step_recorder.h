@@ -54,6 +54,8 @@ class StepRecorder : public RegistrarPart {
   /// Asks the nodes for the step after the last recorded one, now and then.
   /// \return whether nobody will report it any more
   bool IsGapForGood(Job& job);
+  /// Measures Job::gap with a step that is later than all others.
+  void NoteGap(Job& job, const wire::StepReport& message);
   /// \pre the step is not recorded yet
   void Add(Job& job, const wire::StepReport& message);
   /// Adds metrics to the last recorded step.

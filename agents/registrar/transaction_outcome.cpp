@@ -57,6 +57,12 @@ void TransactionDesk::Adopt(const engine::Decision& decision) {
     job->usual_step_seconds = UsualStepSeconds(*job);
     job->step_seconds.clear();
   }
+  // A paused job rests as long as a user wants, and one that begins has no step before.
+  job->gap.reset();
+  const bool begins = txn_->recovery && txn_->recovery->begins;
+  if (job->newest_step && !txn_->was_paused && !begins) {
+    job->gap = Job::Gap{txn_->id, *job->newest_step, {}, {}};
+  }
   // If this fails, the row of the transaction stays, from which a restarted registrar adopts again.
   static_cast<void>(jobs_.Journal(*job));
 }

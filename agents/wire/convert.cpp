@@ -820,6 +820,7 @@ struct Fields<wire::HistoryInfo> {
     TESSERA_FIELD(NotNegative, gradients_moved);
     TESSERA_FIELD(NotNegative, origin);
     TESSERA_FIELD(UpTo<engine::ChangeKind::kBegin>, kind);
+    TESSERA_OPTIONAL(Finite, gap);
     return OkStatus();
   }
 };

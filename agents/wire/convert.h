@@ -17,7 +17,7 @@
 namespace tessera::agents {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;
-inline constexpr std::uint32_t kProtocolMinor = 31;
+inline constexpr std::uint32_t kProtocolMinor = 32;
 
 void Encode(ptc::DeviceId device, wire::Device* out);
 void Encode(const ptc::MeshShape& mesh, wire::Mesh* out);

@@ -83,6 +83,7 @@ void printWhole(const engine::HistoryEntry& entry) {
   std::vector<std::vector<std::string>> bytes = {
       {"", "planned", "actual"},
       {"  pause", planned(plan, formatSeconds(entry.pause_estimate)), formatSeconds(entry.pause)},
+      {"  gap between steps", "", entry.gap ? formatSeconds(*entry.gap) : "-"},
       {"  bytes moved", planned(plan, formatBytes(entry.host + entry.network)),
        formatBytes(entry.bytes_moved)},
       {"  at least", formatBytes(entry.volume_bound), ""},
@@ -171,17 +172,19 @@ int runHistory(const Invocation& call) {
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
-      {"id", "started", "job", "from", "to", "result", "moved", "bound", "pause", "digest after"}};
+      {"id", "started", "job", "from", "to", "result", "moved", "bound", "pause", "gap",
+       "digest after"}};
   std::string reasons;
   for (const engine::HistoryEntry& entry : entries) {
     const bool equal = !entry.digest_after.empty() && entry.digest_after == entry.digest_before;
     rows.push_back({std::to_string(entry.id), formatClock(entry.started), entry.job,
                     shorten(entry.from), shorten(entry.to), paintState(resultOf(entry)),
                     formatBytes(entry.bytes_moved), formatBytes(entry.volume_bound),
-                    formatSeconds(entry.pause), entry.digest_after + (equal ? " (= before)" : "")});
+                    formatSeconds(entry.pause), entry.gap ? formatSeconds(*entry.gap) : "-",
+                    entry.digest_after + (equal ? " (= before)" : "")});
     if (!entry.reason.empty()) reasons += fmt::format("{}: {}\n", entry.id, entry.reason);
   }
-  fmt::print("{}{}", formatTable(rows, {0, 6, 7, 8}), reasons);
+  fmt::print("{}{}", formatTable(rows, {0, 6, 7, 8, 9}), reasons);
   return kDone;
 }
 

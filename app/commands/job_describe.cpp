@@ -98,13 +98,14 @@ std::string decisionText(const engine::DecisionStatus& decision) {
 
 std::string changesTable(const std::vector<engine::HistoryEntry>& changes) {
   if (changes.empty()) return "no changes on record\n";
-  Facts rows = {{"change", "started", "to", "result", "moved", "pause"}};
+  Facts rows = {{"change", "started", "to", "result", "moved", "pause", "gap"}};
   for (const engine::HistoryEntry& change : changes)
     rows.push_back({std::to_string(change.id), formatClock(change.started),
                     change.to.substr(0, change.to.find(' ')),
                     change.result.empty() ? "running" : paintState(change.result),
-                    formatBytes(change.bytes_moved), formatSeconds(change.pause)});
-  return formatTable(rows, {0, 4, 5});
+                    formatBytes(change.bytes_moved), formatSeconds(change.pause),
+                    change.gap ? formatSeconds(*change.gap) : "-"});
+  return formatTable(rows, {0, 4, 5, 6});
 }
 
 /// The transaction of the job that has no outcome yet.

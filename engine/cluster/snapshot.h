@@ -383,6 +383,10 @@ struct HistoryEntry {
   std::int64_t gradients_planned = 0, gradients_moved = 0;
   std::int64_t origin = 0;  // of the job, as of JobStatus
   ChangeKind kind = ChangeKind::kReconfigure;
+  /// Seconds from the end of the step before the change to that of the step after it, minus those of
+  /// the next step: what a user feels of the pause. Absent until these steps are made, if the job was
+  /// paused before, and if the registrar restarted meanwhile.
+  std::optional<double> gap = {};
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace tessera::engine {
 namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();  // stored as NULL
 
 /// Whether the file has the tables that this program reads.
 Status CheckTables(Database& database) {
@@ -154,14 +157,15 @@ Status History::Impl::PutTransaction(const HistoryEntry& e) {
   // No row refers to this one any more, so it may be replaced.
   TESSERA_TRY(auto put,
               db.Prepare(fmt::format("INSERT OR REPLACE INTO transactions ({}, revision) VALUES "
-                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                      kTransactionColumns)));
   TESSERA_RETURN_IF_ERROR(
       BindAll(put, e.id, e.job, e.from, e.to, e.started, e.result, e.reason, e.pause, e.bytes_moved,
               e.volume_bound, e.digest_before, e.digest_after, e.step, e.epoch,
               ToString(e.from_options), ToString(e.to_options), e.requester, e.kept, e.device,
               e.host, e.network, e.pause_estimate, ToText(e.in_rounds), e.gradients_planned,
-              e.gradients_moved, e.origin, ToString(e.kind), revision));
+              e.gradients_moved, e.origin, ToString(e.kind),
+              e.gap.value_or(kUnknown), revision));
   TESSERA_RETURN_IF_ERROR(put.Run());
   TESSERA_TRY(auto put_phase, db.Prepare("INSERT INTO transaction_phases VALUES (?,?,?)"));
   for (const auto& [phase, seconds] : e.phases) {

@@ -33,8 +33,8 @@ inline constexpr char kTransactionColumns[] =
     "id, job, from_mesh, to_mesh, started, result, reason, pause, bytes_moved, volume_bound, "
     "digest_before, digest_after, step, epoch, from_options, to_options, who, kept, device, host, "
     "network, pause_estimate, in_rounds, gradients_planned, gradients_moved, origin, "
-    "kind";
-inline constexpr int kNumTransactionColumns = 27;
+    "kind, gap";
+inline constexpr int kNumTransactionColumns = 28;
 inline constexpr char kEventColumns[] = "sequence, time, severity, source, text, note";
 inline constexpr char kSampleColumns[] =
     "job, step, loss, grad_norm, tokens_per_second, time, sequence, origin";

@@ -121,6 +121,7 @@ Result<HistoryEntry> ReadTransaction(const Statement& row, const std::string& pa
     }
     e.kind = *known;
   }
+  if (!row.IsNull(27)) e.gap = row.Double(27);
   return e;
 }
 

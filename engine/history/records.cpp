@@ -79,7 +79,8 @@ Columns ColumnsOf(const HistoryEntry& e) {
           {"gradient_bytes.planned", "gradients, planned [B]", e.gradients_planned},
           {"gradient_bytes.moved", "gradients, moved [B]", e.gradients_moved},
           {"job_started", "job started [s since 1970]", StartOf(e.origin)},
-          {"change_kind", "change kind", std::string(ToString(e.kind))}};
+          {"change_kind", "change kind", std::string(ToString(e.kind))},
+          {"gap_seconds", "gap between steps [s]", e.gap ? Value(*e.gap) : Value()}};
 }
 
 Columns ColumnsOf(const Event& e) {

@@ -152,3 +152,8 @@ ALTER TABLE transactions ADD COLUMN kind TEXT NOT NULL DEFAULT '';
 ALTER TABLE samples ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;
 DROP INDEX samples_of_step;
 CREATE UNIQUE INDEX samples_of_origin ON samples (job, origin, step) WHERE undone = 0;
+
+-- version 8
+-- By how much the step after a change came later than a step takes: more than the pause, because ranks
+-- build their program again. NULL: not known, such as for a paused job.
+ALTER TABLE transactions ADD COLUMN gap REAL;

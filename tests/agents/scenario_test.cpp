@@ -96,6 +96,25 @@ class ScenarioTest : public QObject {
   }
 
   // Steps go on while a change is prepared, so the job has a speed.
+  // Once the job has made two steps after it. A job that was paused before has none.
+  void aChangeHasTheGapBetweenItsSteps() {
+    const ScenarioResult result = RunOf(With(kPrepare, "END", "90"));
+    QCOMPARE(result.changes.size(), std::size_t{1});
+    const engine::HistoryEntry& change = result.changes.front();
+    QVERIFY(change.gap);
+    QVERIFY2(*change.gap > 0 && *change.gap < change.pause + 2,
+             qPrintable(QStringLiteral("gap %1, pause %2").arg(*change.gap).arg(change.pause)));
+    const ScenarioResult cut = RunOf(With(kPrepare, "END", "10.1"));
+    QVERIFY(cut.changes.empty() || !cut.changes.front().gap);
+    const ScenarioResult paused =
+        RunOf(With(With(With(kPrepare, "END", "90"), R"({"at": 10, "apply")",
+                        R"({"at": 8, "pause": "small"}, {"at": 10, "apply")"),
+                   R"("dp=8,tp=2"}})", R"("dp=8,tp=2"}}, {"at": 60, "resume": "small"})"));
+    QVERIFY2(paused.failures.empty(), paused.failures.empty() ? "" : paused.failures[0].c_str());
+    QCOMPARE(paused.changes.size(), std::size_t{1});
+    QVERIFY(!paused.changes.front().gap);
+  }
+
   void aJobHasASpeedWhileItsChangeIsPrepared() {
     int preparing = 0;
     for (int i = 1; i <= 20; ++i) {

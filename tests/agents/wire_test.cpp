@@ -242,6 +242,7 @@ class Any {
     entry.flows = Flows();
     entry.origin = Count();
     entry.kind = OneOf(engine::ChangeKind::kBegin);
+    if (Flip()) entry.gap = Seconds();
     return entry;
   }
   engine::Proposal Proposal() {

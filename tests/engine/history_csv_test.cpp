@@ -43,6 +43,7 @@ class HistoryCsvTest : public QObject {
     e.gradients_moved = 60;
     e.origin = 1'795'237'100'500'000'000;
     e.kind = ChangeKind::kLoad;
+    e.gap = 0.25;
     e.flows = {{{0, 0}, {1, 2}, 5, 7, 0}, {{0, 1}, {1, 3}, 6, 6, 0}};
     QCOMPARE(CsvHeadOfTransactions() + ToCsv(e),
              std::string(
@@ -52,12 +53,12 @@ class HistoryCsvTest : public QObject {
                  "\"host, planned [B]\",\"network, planned [B]\",step,epoch,digest before,"
                  "digest after,phases [s],flows [B],move in rounds [B],"
                  "\"gradients, planned [B]\",\"gradients, moved [B]\",job started [s since 1970],"
-                 "change kind\r\n"
+                 "change kind,gap between steps [s]\r\n"
                  "3,gpt-mini,\"dp=2,tp=2,pp=1 on n0g0,n0g1,n0g2,n0g3\",dp=1 on n0g0,,"
                  "\"zero, micro-batch 4\",1795237133.25,2026-11-21T04:58:53.250Z,rolled_back,"
                  "\"he said \"\"no\"\"\nand left\",\"tesseractl 0.1.0, lena@lab3\",0.1,1.75,"
                  "1099511627776,7,1,2,3,4,12,2,00ff,00fe,pausing=0.5 transferring=1,"
-                 "n0g0>n1g2=5 n0g1>n1g3=6,100 3 n0g1=90/91,50,60,1795237100.5,load\r\n"));
+                 "n0g0>n1g2=5 n0g1>n1g3=6,100 3 n0g1=90/91,50,60,1795237100.5,load,0.25\r\n"));
   }
 
   // An unknown value is empty in CSV and null in JSON.
@@ -91,14 +92,14 @@ class HistoryCsvTest : public QObject {
                          R"("flows":[{"source":"n0g0","destination":"n1g2","bytes":5,)"
                          R"("planned_bytes":7,"bytes_per_second":2.5}],"move_memory":null,)"
                          R"("gradient_bytes":{"planned":0,"moved":0},"job_started":null,)"
-                         R"("change_kind":"reconfigure"})"));
+                         R"("change_kind":"reconfigure","gap_seconds":null})"));
     e.in_rounds = {100, 3, {{{0, 1}, 90, 91}}};
     e.gradients_planned = 50;
     e.gradients_moved = 60;
     QVERIFY(ToJson(e).ends_with(R"("move_memory":{"limit_bytes":100,"rounds":3,)"
                                 R"("extra_bytes":{"n0g1":{"planned":90,"measured":91}}},)"
                                 R"("gradient_bytes":{"planned":50,"moved":60},"job_started":null,)"
-                                R"("change_kind":"reconfigure"})"));
+                                R"("change_kind":"reconfigure","gap_seconds":null})"));
     QCOMPARE(ToJson(Event{7, 0, Severity::kError, "n0", "a\nb"}),
              std::string(R"({"sequence":7,"time":0.0,"severity":"error","source":"n0",)"
                          R"("text":"a\nb","note":null})"));

@@ -77,6 +77,7 @@ HistoryEntry AnEntry(std::int64_t id, const std::string& job) {
   e.gradients_planned = 50;
   e.gradients_moved = 60;
   e.kind = ChangeKind::kHandIn;
+  e.gap = 2.5;
   e.flows = {{{0, 1}, {1, 0}, 5, 7, 2.5e6}, {{0, 1}, {10, 2}, 9, 9, 0}};
   return e;
 }
@@ -455,7 +456,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("PRAGMA user_version = 77"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kFailedPrecondition,
-                 path + ": schema version 77, this program knows up to 7");
+                 path + ": schema version 77, this program knows up to 8");
   }
 
   void filesThatAreNoDatabaseAreErrors() {
@@ -499,6 +500,7 @@ class HistoryTest : public QObject {
       QCOMPARE(entries->front().id, 3);
       QCOMPARE(entries->front().phases.at("pausing"), 0.5);
       QCOMPARE(entries->front().pause_estimate, 0.0);
+      QVERIFY(!entries->front().gap);
       QVERIFY(entries->front().flows.empty() && entries->front().requester.empty());
       QCOMPARE(std::ssize(*(*history)->Events(0, 0)), 2);
       const auto samples = (*history)->Samples("j", 0, 0);

@@ -199,6 +199,10 @@ std::vector<DiffRow> rowsOf(const ChangeDiff& diff) {
       "pause_seconds", DiffWords::tr("pause"),
       [](const Side& s) { return format::seconds(s.entry.pause); },
       [&](const Side& s) { return exact(s.entry.pause); });
+  add(
+      "gap_seconds", DiffWords::tr("gap between steps"),
+      [](const Side& s) { return s.entry.gap ? format::seconds(*s.entry.gap) : format::unknown(); },
+      [&](const Side& s) { return s.entry.gap ? exact(*s.entry.gap) : QString(); });
   // Phases in their order; a phase that one side did not have is a dash there.
   std::vector<PhaseTime> phases = phasesOf(diff.a.entry);
   for (const PhaseTime& phase : phasesOf(diff.b.entry)) {

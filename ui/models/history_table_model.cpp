@@ -25,6 +25,11 @@ HistoryTableModel::HistoryTableModel(QObject* parent) : ColumnTable(parent) {
          return entry.result.empty() ? format::unknown() : format::seconds(entry.pause);
        },
        Qt::AlignRight},
+      {tr("Gap"),
+       [](const Entry& entry) {
+         return entry.gap ? format::seconds(*entry.gap) : format::unknown();
+       },
+       Qt::AlignRight},
       {tr("Result"), resultText},
       {tr("Digests"), digestsText},
   });

@@ -22,6 +22,7 @@ class HistoryTableModel : public ColumnTable<std::vector<engine::HistoryEntry>> 
     MovedColumn,
     BoundColumn,
     PauseColumn,
+    GapColumn,
     ResultColumn,
     DigestsColumn,
     NUM_COLUMNS

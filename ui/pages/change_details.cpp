@@ -86,6 +86,12 @@ std::vector<KeyValues::Row> comparisonOf(const engine::HistoryEntry& entry) {
   }
   rows.push_back({ChangeDetails::tr("pause"),
                   entry.result.empty() ? format::unknown() : format::seconds(entry.pause)});
+  rows.push_back({ChangeDetails::tr("gap between steps"),
+                  entry.gap ? format::seconds(*entry.gap) : format::unknown(),
+                  {},
+                  ChangeDetails::tr("by how much the step after the change came later than a step "
+                                    "takes: the pause, and the time in which ranks build their "
+                                    "program again")});
   rows.push_back({ChangeDetails::tr("pause (estimate)"),
                   entry.pause_estimate > 0
                       ? QStringLiteral("≈ ") + format::seconds(entry.pause_estimate)

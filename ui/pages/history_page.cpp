@@ -82,6 +82,7 @@ HistoryPage::HistoryPage(ClusterCommands& commands, QWidget* parent)
                                       std::pair(HistoryTableModel::MovedColumn, 76),
                                       std::pair(HistoryTableModel::BoundColumn, 98),
                                       std::pair(HistoryTableModel::PauseColumn, 72),
+                                      std::pair(HistoryTableModel::GapColumn, 72),
                                       std::pair(HistoryTableModel::ResultColumn, 96),
                                       std::pair(HistoryTableModel::DigestsColumn, 60)}) {
     setColumnRoom(*m_table, column, width);

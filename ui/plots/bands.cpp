@@ -28,10 +28,14 @@ PlotBand bandOf(const engine::HistoryEntry& entry) {
   band.pauseEnd = times.pauseEnd;
   band.outcome =
       entry.result == "committed" ? PlotBand::Outcome::Committed : PlotBand::Outcome::Undone;
-  band.label = format::seconds(entry.pause);
+  band.label = format::seconds(entry.gap.value_or(entry.pause));
   band.tooltip = BandWords::tr("Change %1: %2, pause %3, %4")
                      .arg(entry.id)
                      .arg(changeText(entry), format::seconds(entry.pause), resultText(entry));
+  if (entry.gap) {
+    band.tooltip += QLatin1Char('\n') + BandWords::tr("gap between the steps around it: %1")
+                                            .arg(format::seconds(*entry.gap));
+  }
   return band;
 }
 
