@@ -3164,6 +3164,14 @@
         <source>moved because the state was copied while the job trained; planned %1</source>
         <translation>bewegt, weil der Zustand kopiert wurde, während der Job trainierte; geplant %1</translation>
     </message>
+    <message>
+        <source>gap between steps</source>
+        <translation>Lücke zwischen Schritten</translation>
+    </message>
+    <message>
+        <source>by how much the step after the change came later than a step takes: the pause, and the time in which ranks build their program again</source>
+        <translation>um so viel kam der Schritt nach der Änderung später, als ein Schritt dauert: die Pause und die Zeit, in der Ranks ihr Programm neu aufbauen</translation>
+    </message>
 </context>
 <context>
     <name>tessera::ui::ChangeDiff</name>
@@ -3248,6 +3256,10 @@
     <message>
         <source>The same GPUs, at the same places in pp, ep and tp.</source>
         <translation>Dieselben GPUs an denselben Plätzen in pp, ep und tp.</translation>
+    </message>
+    <message>
+        <source>gap between steps</source>
+        <translation>Lücke zwischen Schritten</translation>
     </message>
 </context>
 <context>
@@ -6423,6 +6435,10 @@
     <message>
         <source>digest %1 → %2</source>
         <translation>Digest %1 → %2</translation>
+    </message>
+    <message>
+        <source>Gap</source>
+        <translation>Lücke</translation>
     </message>
 </context>
 <context>
@@ -10312,6 +10328,10 @@ Bytes %2 bis %3, %4
     <message>
         <source>%1 → %2, %3</source>
         <translation>%1 → %2, %3</translation>
+    </message>
+    <message>
+        <source>gap between the steps around it: %1</source>
+        <translation>Lücke zwischen den Schritten davor und danach: %1</translation>
     </message>
 </context>
 <context>
