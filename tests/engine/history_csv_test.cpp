@@ -65,7 +65,7 @@ class HistoryCsvTest : public QObject {
   void whatIsNotKnownIsLeftOut() {
     HistoryEntry bare;
     bare.id = 9;
-    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,,,0,0,,reconfigure\r\n") != std::string::npos);
+    QVERIFY(ToCsv(bare).find(",0,,0,0,,,,,0,0,,,,,,0,0,,reconfigure,\r\n") != std::string::npos);
     const std::string json = ToJson(bare);
     QVERIFY(json.find(R"("pause_estimate_seconds":null)") != std::string::npos);
     QVERIFY(json.find(R"("bytes":{"kept":null,"device":null,"host":null,"network":null})") !=

@@ -482,7 +482,7 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 7"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 8"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kDataLoss, "transactions");
   }
@@ -572,7 +572,7 @@ class HistoryTest : public QObject {
       QVERIFY((*database)->Execute("CREATE TABLE covered (mine TEXT)"));
     }
     VERIFY_ERROR(History::Open(path), ErrorCode::kInternal,
-                 "from schema version 1 to 7, the file is as before");
+                 "from schema version 1 to 8, the file is as before");
     auto database = Database::OpenReadOnly(path);
     VERIFY_OK(database);
     QCOMPARE(*(*database)->ReadInt("PRAGMA user_version"), 1);
@@ -762,12 +762,12 @@ class HistoryTest : public QObject {
     {
       auto database = Database::Open(path, Database::Durability::kNormal);
       VERIFY_OK(database);
-      QVERIFY((*database)->Execute("PRAGMA user_version = 8"));
+      QVERIFY((*database)->Execute("PRAGMA user_version = 9"));
     }
     std::string note;
     VERIFY_ERROR(History::OpenOrQuarantine(path, &note), ErrorCode::kFailedPrecondition,
-                 "version 8, this program knows up to 7");
-    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 8");
+                 "version 9, this program knows up to 8");
+    VERIFY_ERROR(History::OpenReadOnly(path), ErrorCode::kFailedPrecondition, "version 9");
     QVERIFY(!QFile::exists(QString::fromStdString(path + ".bad")));
   }
 
