@@ -165,7 +165,7 @@ class Updates(Loop):
     def test_a_scaler(self):
         self.bind()
         scaler = torch.amp.GradScaler("cpu")
-        with self.refuses("delete the scaler", "bfloat16"):
+        with self.refuses("job.scaler(GradScaler(…))", "bfloat16"):
             self.run_steps(before=lambda at: scaler.scale(torch.ones(())))
 
     def test_a_scaler_that_is_off(self):
@@ -329,7 +329,7 @@ class Options(Loop):
     def test_a_scheduler(self):
         self.bind()
         scheduler = torch.optim.lr_scheduler.StepLR(self.job.optimizer, 1)
-        with self.refuses("delete the scheduler", "job.schedule(factor)"):
+        with self.refuses("delete it and its step()", "job.scheduler(lambda optimizer"):
             self.run_steps(after=lambda at: scheduler.step())
 
     def test_groups(self):
@@ -391,7 +391,7 @@ class Copies(Loop):
             with self.subTest(make.__name__):
                 self.setUp()
                 self.bind()
-                with self.refuses("a copy of job.model", "register_step_post_hook"):
+                with self.refuses("a copy of job.model", "job.after_update(…)"):
                     make(self.job.model)
                 self.doCleanups()
 
@@ -439,7 +439,7 @@ class Writes(Loop):
                     with torch.no_grad():
                         write(self.job.model.out.weight)
 
-                with self.refuses("the parameter 'out.weight'", "register_step_post_hook"):
+                with self.refuses("the parameter 'out.weight'", "job.after_update(…)"):
                     self.run_steps(after=after)
                 self.assertEqual(self.job.coming_step, 1)
                 self.doCleanups()
@@ -645,7 +645,6 @@ class Settings(Loop):
         with self.refuses("'scale' of the model was changed from 2.0 to 3.0"):
             self.run_steps()
 
-
     def test_settings_in_the_loop(self):
         """Of any kind, before and after job.step, and in a step in which something else is called."""
 
@@ -653,7 +652,9 @@ class Settings(Loop):
             model.mode = "wide"
 
         for name, change in {
-            "'heads' of the model was changed from 2 to 4": lambda model: setattr(model, "heads", 4),
+            "'heads' of the model was changed from 2 to 4": lambda model: setattr(
+                model, "heads", 4
+            ),
             "'scale' of the model": lambda model: setattr(model, "scale", 0.5),
             "'causal' of the model": lambda model: setattr(model, "causal", False),
             "'kind' of the model": lambda model: setattr(model, "kind", "gelu"),
@@ -855,9 +856,7 @@ class Settings(Loop):
                     if at_step == 0:
                         change(self.job.model)
                     with self.refuses(name, "in build(mesh)"):
-                        self.run_steps(
-                            before=lambda at: at == at_step and change(self.job.model)
-                        )
+                        self.run_steps(before=lambda at: at == at_step and change(self.job.model))
                     self.assertEqual(self.job.coming_step, max(at_step, 1))
                     self.doCleanups()
 

@@ -55,6 +55,7 @@ class _Described(TorchJob):
         self._folder = folder
 
     def bind(self, build: Build) -> None:
+        build = self._parts.prepare(build)
         if MESH in os.environ:
             _check.check_stages(build, self._folder)
         else:

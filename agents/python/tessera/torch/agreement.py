@@ -11,9 +11,9 @@ from typing import NamedTuple
 from tessera._library import TesseraError
 
 _STATEFUL = (
-    "compute it from the step, or from the loss that job.step(loss) returns, which is equal on all "
-    "ranks, and keep counts in a saved buffer of the model, because a rank that joins runs nothing "
-    "of what the loop has done"
+    "compute it from the step, or from the loss that job.step(loss) returns, which is equal on "
+    "all ranks, and keep counts in an object of job.register(…), because a rank that joins runs "
+    "nothing of what the loop has done"
 )
 _REMEDIES = {
     "the factor of job.schedule": _STATEFUL,
@@ -21,6 +21,10 @@ _REMEDIES = {
     "job.sampler": "give it the same num_samples, global_batch, seed and axes on all ranks",
     "the order in which random_split has dealt the data": (
         "call random_split equally on all ranks, with generator=torch.Generator().manual_seed(1)"
+    ),
+    "the state of an object of job.register or job.freeze": (
+        "change it equally on all ranks, such as by the step, or by the loss that job.step(loss) "
+        "returns"
     ),
 }
 _BY_VALUE = list(_REMEDIES)[:2]  # others are checksums
@@ -33,6 +37,7 @@ class Settings(NamedTuple):
     max_norm: float
     sampler: float  # a checksum of its arguments, 0 without one
     splits: float  # a checksum of the orders of random_split, 0 without a sampler
+    objects: float = 0.0  # a checksum of their states, 0 without one
 
     def packed(self) -> bytes:
         return _PACKED.pack(*self)

@@ -24,6 +24,7 @@ class Alone(TorchJob):
     """All ranks along dp. The state is in this process and ends with it."""
 
     def bind(self, build: Build) -> None:
+        build = self._parts.prepare(build)
         sizes = dict.fromkeys(AXES, 1)
         if "WORLD_SIZE" in os.environ:
             dist.init_process_group("gloo")
@@ -42,7 +43,8 @@ class Alone(TorchJob):
                 tensor = Tensor(name, "param", parameter, aliases)
                 self._program.add_gradient(parameter, torch.zeros_like(local), tensor)
         self._program.number([gradient.name for gradient in self._program.gradients])
-        self._program.begin_watch(getattr(build, "keeps_modules", False))
+        self._parts.attach(self._program, {})
+        self._program.begin_watch(build.keeps_modules)
         self._unsaved.begin(model)
         watch_over(self)
 

@@ -19,8 +19,10 @@ from torch.distributed.tensor import DTensor
 from tessera._library import TesseraError
 from tessera.job import Piece
 from tessera.torch.contents import Turns, first_difference, sums_of
+from tessera.torch.fsdp import fsdp_parameters
 from tessera.torch.groups import axes_of
 from tessera.torch.layout import Layout
+from tessera.torch.objects import PREFIX
 from tessera.torch.program import (
     DTYPES,
     STEP,
@@ -248,8 +250,7 @@ class Program:
         self.step_value = torch.zeros((), dtype=torch.int64)  # the last step that was made
         # Saved buffers: the module, the key, and the place of the value.
         self.buffers: list[tuple[nn.Module, str, torch.Tensor]] = []
-        self.options = options_of(optimizer)
-        self._rates = [options.get("lr") for options in self.options]  # as they were last set
+        self.note_options()
         self.watch: Watch | None = None
         self._turns = Turns([])  # of gradients
         self._is_updating = False
@@ -282,6 +283,11 @@ class Program:
         for place, gradient in enumerate(self.gradients):
             gradient.is_read = place in read
 
+    def note_options(self) -> None:
+        """After `build`, and what else of the job sets them."""
+        self.options = options_of(self.optimizer)
+        self._rates = [options.get("lr") for options in self.options]  # as they were last set
+
     def check_options(self) -> None:
         """Raises TesseraError naming one of the optimizer that the program has changed."""
         for made, now, rate in zip(self.options, options_of(self.optimizer), self._rates):
@@ -292,13 +298,14 @@ class Program:
                 if key == "initial_lr":
                     raise TesseraError(
                         "a scheduler of torch keeps its step in each process, which a rank that "
-                        "joins would not know: delete the scheduler and its step(), and call "
-                        "job.schedule(factor) with its factor as a function of the step"
+                        "joins would not know: delete it and its step(), and call "
+                        "job.scheduler(lambda optimizer: …) before job.bind(build) with what makes "
+                        "it"
                     )
                 raise TesseraError(
                     f"the program has changed '{key}' of the optimizer from {expected.get(key)} to "
                     f"{value}, which a rank that joins would not know; learning rates follow "
-                    "job.schedule(factor)"
+                    "job.schedule(factor) or job.scheduler(lambda optimizer: …)"
                 )
 
     def scale_rates(self, factor: float) -> None:
@@ -435,16 +442,19 @@ class Binding(Program):
         device: torch.device,
         buffers: dict[str, torch.Tensor] | None,
         state_of_optimizer: StateOfOptimizer | None = None,
+        objects: dict[str, int] | None = None,
     ) -> None:
         """`model` is on the meta device. `device` is that of the pieces.
 
         `buffers` are the values of those that are no state. None: the model will not be called.
-        `state_of_optimizer` is that of the same program on another mesh.
+        `state_of_optimizer` is that of the same program on another mesh. `objects` are the sizes of
+        tensors for objects, by name.
         """
         super().__init__(model, optimizer, pipeline, mesh)
         self._layout = Layout.of_job()
         self.is_pipelined = self._layout.is_pipelined and self.axes["pp"].size > 1
         self._pieces = {piece.name: piece for piece in pieces}
+        self._objects = objects or {}
         self._memory_end = memory_end
         self._device = device
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
@@ -461,7 +471,12 @@ class Binding(Program):
 
     def _compare(self, tensors: list[Tensor]) -> None:
         """The program and the job have the same tensors, and this rank the same parts of them."""
-        wanted = {tensor.name for tensor in tensors} | {STEP}
+        wanted = {tensor.name for tensor in tensors} | {STEP} | self._objects.keys()
+        for name in sorted(self._objects.keys() - self._pieces.keys()):
+            raise TesseraError(
+                f"the job has no object '{name.removeprefix(PREFIX)}': it was started with a "
+                "script that does not register it"
+            )
         for name in sorted(set(self._pieces) - wanted):
             raise TesseraError(f"the job has a tensor '{name}', which the program has not")
         for tensor in tensors:
@@ -533,7 +548,7 @@ class Binding(Program):
             for key in list(module._parameters):
                 if prefix + key in new:
                     setattr(module, key, new[prefix + key])  # some modules keep lists of their own
-        for fsdp in _fsdp_parameters(self.model):
+        for fsdp in fsdp_parameters(self.model):
             fsdp.reset_sharded_param()
         for module in self.model.modules():
             if isinstance(module, nn.RNNBase):  # its first forward() would move other weights
@@ -561,7 +576,7 @@ class Binding(Program):
         """
         out = {}
         names = {id(parameter): name for name, (parameter, _) in parameters(self.model).items()}
-        for fsdp in _fsdp_parameters(self.model):
+        for fsdp in fsdp_parameters(self.model):
             name = names[id(fsdp.sharded_param)]
             size = fsdp.padded_sharded_param_size
             piece = self._pieces.get(name)
@@ -598,6 +613,9 @@ class Binding(Program):
                     module._buffers[key] = values[name]
                 elif buffer.is_meta:
                     raise TesseraError(f"buffer '{name}' has no value: the first build lacks it")
+
+    def places_of_objects(self) -> dict[str, torch.Tensor]:
+        return {name: tensor_of(self._pieces[name]) for name in self._objects}
 
     def initialise(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         """Copies this rank's part of the values of an uncut program."""
@@ -638,20 +656,3 @@ def _copy_hooks(old: nn.Parameter, new: nn.Parameter) -> None:
         new.register_hook(hook)  # type: ignore[no-untyped-call]
     for hook in (old._post_accumulate_grad_hooks or {}).values():
         new.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
-
-
-def _fsdp_parameters(model: nn.Module) -> list[Any]:
-    """What FSDP2 keeps about its parameters, each once."""
-    try:
-        from torch.distributed.fsdp import FSDPModule
-    except ImportError:
-        return []
-    out = []
-    for module in model.modules():
-        if isinstance(module, FSDPModule):
-            state = module._get_fsdp_state()
-            groups = getattr(state, "_fsdp_param_groups", None) or [state._fsdp_param_group]
-            for group in groups:
-                if group is not None:
-                    out.extend(group.fsdp_params)
-    return out

@@ -18,6 +18,8 @@ from torch.distributed.tensor.debug import CommDebugMode
 
 from tessera._library import AXES, TesseraError
 from tessera.torch.groups import first_ranks, pretended
+from tessera.torch.objects import PREFIX
+from tessera.torch.parts import parts_of
 from tessera.torch.program import (
     STEP,
     Build,
@@ -103,7 +105,14 @@ def describe_on(build: Build, sizes: dict[str, int], rank: int = 0) -> OnMesh:
         own = [Described.of(tensor) for tensor, _, _ in state_of(model, optimizer)]
         title = f"{name}, torch {torch.__version__}"
         made = StateOfOptimizer(model, optimizer)
-        return OnMesh(title, [*own, STEP_TENSOR], alone, alone and is_f32, made)
+        parts = parts_of(build)
+        parts.check(model, optimizer, is_whole=sizes["pp"] == 1)
+        alone = alone and not parts.update_with_step
+        objects = [
+            Described(name, "buffer", "u8", (size,), (), ((),))
+            for name, size in parts.objects.tensors().items()
+        ]
+        return OnMesh(title, [*own, *objects, STEP_TENSOR], alone, alone and is_f32, made)
 
 
 def describe(build: Build) -> tuple[OnMesh, Stages]:
@@ -113,7 +122,8 @@ def describe(build: Build) -> tuple[OnMesh, Stages]:
     them that the program can take. Layers and stages are those of meshes of some stages.
     """
     whole, sizes = _uncut_by_stages(build)
-    names = [tensor.name for tensor in whole.tensors if tensor.name != STEP]
+    spread = _in_stages(whole.tensors)
+    names = [tensor.name for tensor in whole.tensors if tensor.name in spread]
     try:
         stages = infer(names, _probe_stages(build, sizes))
     except TesseraError as error:
@@ -146,10 +156,15 @@ def _probe_stages(build: Build, sizes: dict[str, int]) -> dict[int, list[set[str
             raise
         except Exception:
             continue  # it is refused with its reason if such a mesh is asked for
-        out[count] = [{tensor.name for tensor in own.tensors} - {STEP} for own in stages]
+        out[count] = [_in_stages(own.tensors) for own in stages]
         if all(own == out[count][0] for own in out[count]):
             break  # the program does nothing with stages
     return out
+
+
+def _in_stages(tensors: list[Described]) -> set[str]:
+    """The names of those that are not on all ranks in any case."""
+    return {one.name for one in tensors if one.name != STEP and not one.name.startswith(PREFIX)}
 
 
 def _documents(whole: OnMesh, stages: Stages) -> tuple[dict[str, Any], dict[str, Any]]:

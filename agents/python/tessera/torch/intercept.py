@@ -163,10 +163,12 @@ def _refuse_optimizer(optimizer: torch.optim.Optimizer, *_: Any) -> None:
 
 
 def _refuse_scaler(job: TorchJob, scaler: Any) -> None:
-    if scaler.is_enabled():
+    own = job._parts.scaler
+    if scaler.is_enabled() and (own is None or own.scaler is not scaler):
         raise TesseraError(
             f"job.step(loss) would take the gradients that {type(scaler).__name__} has scaled: "
-            "delete the scaler, and compute in torch.autocast(…, dtype=torch.bfloat16)"
+            "give it to the job before job.bind(build), as scaler = job.scaler(GradScaler(…)), or "
+            "delete it, and compute in torch.autocast(…, dtype=torch.bfloat16)"
         )
 
 
@@ -236,6 +238,6 @@ def _refuse_copy(job: TorchJob, value: Any) -> None:
         raise TesseraError(
             "a copy of job.model is not in the state of the job, so a rank that joins would begin "
             "with another one: make averages of the weights and models to compare with in "
-            "build(mesh), as frozen parts of the model, and update them there in "
-            "optimizer.register_step_post_hook(…); to export, copy job.model.state_dict()"
+            "build(mesh), as frozen parts of the model, and update them in a function that "
+            "job.after_update(…) calls; to export, copy job.model.state_dict()"
         )

@@ -16,7 +16,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -32,6 +32,8 @@ from tessera.torch.check import check_here, check_in_child
 from tessera.torch.device import warm_up
 from tessera.torch.groups import Groups, alone, first_ranks, pretended
 from tessera.torch.intercept import check_samples, watch_over
+from tessera.torch.objects import ROOM, Stateful
+from tessera.torch.parts import AfterUpdate, OnModel, Parts, Prepared
 from tessera.torch.program import (
     Build,
     StateOfOptimizer,
@@ -43,12 +45,17 @@ from tessera.torch.program import (
     persistent_buffers,
 )
 from tessera.torch.sampler import Sampler
+from tessera.torch.scheduling import MakeScheduler
 from tessera.torch.seeds import checksum_of_splits
 from tessera.torch.unsaved import Unsaved
 
 __all__ = ["Attached", "Sampler", "TorchJob"]
 
 FINISH_UPDATE = "TESSERA_FINISH_UPDATE"
+_TWO_SCHEDULES = "job.schedule and job.scheduler both set learning rates: call one of them"
+StatefulT = TypeVar("StatefulT", bound=Stateful)
+OnModelT = TypeVar("OnModelT", bound=OnModel)
+AfterUpdateT = TypeVar("AfterUpdateT", bound=AfterUpdate)
 
 
 def _find_room(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
@@ -84,6 +91,7 @@ class TorchJob:
         self._sampler: Sampler | None = None
         self._splits = 0  # a checksum of the parts of the data that were dealt before the loop
         self._other_sampler: str | None = None  # of torch, that this step has read to train
+        self._parts = Parts()
         self._unsaved = Unsaved()
         self._device = torch.device("cpu")
         self._metrics = Metrics()
@@ -159,11 +167,90 @@ class TorchJob:
         """Multiplies the learning rates of `build` by `factor(step)` in each step.
 
         The factor has to be equal on all ranks: job.step raises TesseraError if it is not. A
-        schedule with a state of its own would begin anew in each process that joins, so keep such a
-        state in saved buffers of the model. The factor is computed after the ranks have taken those
-        of the first rank of their stage.
+        schedule with a state of its own would begin anew in each process that joins: job.scheduler
+        takes those of torch, and job.register other state. The factor is computed after the ranks
+        have taken the saved buffers of the first rank of their stage.
         """
+        if self._parts.scheduler is not None:
+            raise TesseraError(_TWO_SCHEDULES)
         self._factor = factor
+
+    def scheduler(self, make: MakeScheduler) -> None:
+        """Learning rates follow a scheduler of torch: `job.scheduler(lambda optimizer:
+        CosineAnnealingLR(optimizer, 1000))`.
+
+        `make` is called with the optimizer of each mesh. job.step(loss) makes one step of the
+        scheduler after each update, also after one that is skipped, and gives ReduceLROnPlateau the
+        loss of the whole batch. The state of the scheduler, and what it has set of the optimizer,
+        are a part of the job. Before job.bind(build), once. Raises TesseraError otherwise.
+        """
+        if self._factor is not None:
+            raise TesseraError(_TWO_SCHEDULES)
+        self._parts.set_scheduler(make)
+
+    def scaler(self, scaler: torch.amp.GradScaler) -> torch.amp.GradScaler:
+        """Makes a scaler of losses that of the job, for float16: `scaler =
+        job.scaler(torch.amp.GradScaler("cuda"))`.
+
+        The loop calls scaler.scale(loss).backward() and job.step(loss), which divides the gradients
+        by the scale, skips the update on all ranks if a gradient of any is not finite, and updates
+        the scale: there is no unscale_, step and update of the scaler in the loop. Its state is a
+        part of the job. Returns `scaler`. Before job.bind(build), once. Raises TesseraError
+        otherwise.
+        """
+        self._parts.set_scaler(scaler)
+        return scaler
+
+    def register(self, name: str, value: StatefulT, room: int = ROOM) -> StatefulT:
+        """Makes the state of an object with state_dict() and load_state_dict() a part of the job:
+        `curriculum = job.register("curriculum", Curriculum())`.
+
+        It is saved in checkpoints, and loaded by ranks that join or start again. The loop may
+        change it before job.step(loss), equally on all ranks, which is checked in each step. `room`
+        is the size in bytes that its state may have as text: 64 KiB unless given. The state has
+        numbers, texts, bytes, tensors, arrays of NumPy, and containers of these. Returns `value`.
+        Before job.bind(build). Raises TesseraError naming what cannot be held.
+        """
+        self._parts.register(name, value, room)
+        return value
+
+    def on_model(self, change: OnModelT) -> OnModelT:
+        """Calls `change(model)` after each `build(mesh)`: for hooks and settings that scripts set
+        on a model after it is made. Also as a decorator. Before job.bind(build).
+        """
+        self._parts.add_on_model(change)
+        return change
+
+    def after_update(self, change: AfterUpdateT) -> AfterUpdateT:
+        """Calls `change(model, decision)` after the optimizer in each update, on all ranks, without
+        gradients: for limits of weights, averages in saved buffers or frozen parameters, and
+        objects of job.register.
+
+        `decision` is what job.step(loss) returns: its loss is that of the whole batch, and its skip
+        says that the optimizer has made no update. It must contain no collective. Also as a
+        decorator. Before job.bind(build).
+        """
+        self._parts.add_after_update(change)
+        return change
+
+    def freeze(self, *names: str) -> None:
+        """Stops the training of parameters, by their names or those of modules, from the coming
+        forward() on.
+
+        All ranks call it in the same step, before job.step(loss). What is frozen is a part of the
+        job. The first call, with the names that begin frozen, if any, comes before job.bind(build).
+        Raises TesseraError naming what is not trained by `build`, which has no gradient in the job.
+        """
+        self._change_frozen(names, True)
+
+    def unfreeze(self, *names: str) -> None:
+        """Trains them again, as job.freeze stops it."""
+        self._change_frozen(names, False)
+
+    def _change_frozen(self, names: tuple[str, ...], is_frozen: bool) -> None:
+        self._parts.freeze(names, is_frozen)
+        if self._program is not None:
+            self._parts.note_frozen(self._program)
 
     def steps(self, until: int | None = None) -> Iterator[int]:
         """The steps from the coming one, each up to its step().
@@ -176,6 +263,7 @@ class TorchJob:
         self._splits = checksum_of_splits()
         self._left = None
         self._begin()
+        self._begin_parts()
         while True:
             if until is not None and self.coming_step > until:
                 if not self._finish():
@@ -199,6 +287,7 @@ class TorchJob:
             if (watch := self._bound().watch) is not None:
                 watch.check_after_step()
             self._unsaved.check_after_step()
+            self._parts.objects.check_after_step()
             self.coming_step += 1
             if self._pause:
                 # A rank that joins here has not heard of the end: it does so in the next step.
@@ -235,6 +324,7 @@ class TorchJob:
         if program.watch is not None:
             program.watch.check_before_update()
         program.take_gradients()
+        self._parts.unscale(program)
         share = self._share if self._share is not None else 1 / program.axes["dp"].size
         self._reduce(program, share)
         norm2 = program.norm2()
@@ -312,10 +402,11 @@ class TorchJob:
         return float(factor)
 
     def _settings(self, factor: float, max_norm: float) -> Settings:
+        objects = self._parts.objects.checksum()
         if self._sampler is None:  # ranks may have data of their own
-            return Settings(factor, float(max_norm), 0, 0)
+            return Settings(factor, float(max_norm), 0, 0, objects)
         sampler = checksum_of(self._sampler.arguments())
-        return Settings(factor, float(max_norm), sampler, self._splits)
+        return Settings(factor, float(max_norm), sampler, self._splits, objects)
 
     def _sample_axes(self) -> tuple[str, ...]:
         """Along which ranks read other samples."""
@@ -388,6 +479,7 @@ class TorchJob:
         if not decision.skip:
             program.clip_gradients(decision.clip)
             program.update()
+        self._parts.follow_update(program, decision)
         program.keep_buffers()
         program.step_value.fill_(decision.step)
 
@@ -398,6 +490,9 @@ class TorchJob:
 
     def _begin(self) -> None:
         """Before the first step."""
+
+    def _begin_parts(self) -> None:
+        self._parts.begin(self._bound())
 
     def _leave_loop(self) -> None:
         """The loop of steps() is left in its body."""
@@ -553,7 +648,7 @@ class Attached(TorchJob):
         self._device = device
         self._job = Job()
         self._groups = Groups(self._job, device)
-        self._build: Build | None = None
+        self._build: Prepared | None = None
         self._buffers: dict[str, torch.Tensor] = {}
         self._state_of_optimizer: StateOfOptimizer | None = None  # as soon as it is known
         self._refusal: TesseraError | None = None  # of the mesh that this process was started for
@@ -565,7 +660,7 @@ class Attached(TorchJob):
             _keep_imports()
 
     def bind(self, build: Build) -> None:
-        self._build = build
+        self._build = build = self._parts.prepare(build)
         if FINISH_UPDATE in os.environ:
             self._bind_alone()
             return
@@ -720,8 +815,10 @@ class Attached(TorchJob):
             self._device,
             buffers,
             self._state_of_optimizer,
+            self._parts.objects.tensors(),
         )
         self._state_of_optimizer = binding.state_of_optimizer
+        self._parts.attach(binding, binding.places_of_objects())
         return binding
 
     def _boundary(self, request: int, step: int | None = None) -> None:
@@ -754,7 +851,7 @@ class Attached(TorchJob):
         self._began = time.monotonic()
 
     def _begin_watch(self) -> None:
-        self._bound().begin_watch(getattr(self._build, "keeps_modules", False))
+        self._bound().begin_watch(self._build is not None and self._build.keeps_modules)
         self._unsaved.begin(self._bound().model)
 
     def _at_exit(self) -> None:

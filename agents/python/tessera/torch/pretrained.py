@@ -56,7 +56,8 @@ def install() -> bool:
         return False
     from transformers.modeling_utils import PreTrainedModel
 
-    load: Any = PreTrainedModel.from_pretrained.__func__
+    models: Any = PreTrainedModel
+    load = models.from_pretrained.__func__
     if getattr(load, "_tessera", False):
         return True
 
@@ -67,11 +68,13 @@ def install() -> bool:
         return _without_values(cls, path, *arguments, **options)
 
     from_pretrained._tessera = True  # type: ignore[attr-defined]
-    PreTrainedModel.from_pretrained = classmethod(from_pretrained)
+    models.from_pretrained = classmethod(from_pretrained)
     return True
 
 
-def _without_values(cls: Any, path: Any, *arguments: Any, config: Any = None, **options: Any) -> Any:
+def _without_values(
+    cls: Any, path: Any, *arguments: Any, config: Any = None, **options: Any
+) -> Any:
     from transformers import PreTrainedConfig
 
     for name in _REFUSED:

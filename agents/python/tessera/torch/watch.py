@@ -20,7 +20,10 @@ from tessera._library import TesseraError
 from tessera.torch.contents import Turns, first_difference, sums_of
 from tessera.torch.program import memory_of, parameters
 
-_IN_BUILD = "a rank that joins would not know: do it in build(mesh)"
+_IN_BUILD = (
+    "a rank that joins would not know: do it in build(mesh), or in a function that "
+    "job.on_model(…) calls"
+)
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 _HOOKS_OF_OPTIMIZERS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
 _HOOKS_OF_PARAMETERS = ("_backward_hooks", "_post_accumulate_grad_hooks")
@@ -98,7 +101,7 @@ class Watch:
         self._keeps_modules = keeps_modules
         self._parameters = [(name, one) for name, (one, _) in parameters(model).items()]
         self._ids = {id(one) for _, one in self._parameters}
-        self._requires_grad = [one.requires_grad for _, one in self._parameters]
+        self.note_requires_grad()
         self._modules = [(name or "the model", one) for name, one in model.named_modules()]
         self._training = [one.training for _, one in self._modules]
         self._hooks = [keys for _, keys in self._hooks_now()]
@@ -119,6 +122,10 @@ class Watch:
         self._states = list(self._states_now())
         saved = [one for _, _, _, one in _saved(model)]
         self._turns = Turns([one for _, one in self._parameters] + saved)
+
+    def note_requires_grad(self) -> None:
+        """At first, and after job.freeze(…)."""
+        self._requires_grad = [one.requires_grad for _, one in self._parameters]
 
     def note_values(self) -> None:
         """After Tessera has changed the state itself."""
@@ -219,8 +226,8 @@ class Watch:
         if name is not None:
             raise TesseraError(
                 f"the parameter '{name}' was changed outside of job.step(loss), which a change of "
-                "the mesh would undo or repeat: delete that line, and load values in build(mesh), "
-                "or change them there in optimizer.register_step_post_hook(…)"
+                "the mesh would undo or repeat: delete that line, load values in build(mesh), and "
+                "change them after each step in a function given to job.after_update(…)"
             )
 
     def _check_buffers(self) -> None:
@@ -237,9 +244,12 @@ class Watch:
     def _check_requires_grad(self) -> None:
         for (name, one), noted in zip(self._parameters, self._requires_grad):
             if one.requires_grad != noted:
+                word = "unfreeze" if one.requires_grad else "freeze"
                 raise TesseraError(
                     f"requires_grad of '{name}' was changed to {one.requires_grad} after "
-                    f"job.bind(build), which {_IN_BUILD}"
+                    "job.bind(build), which a rank that joins would not know: do it in "
+                    "build(mesh), or call job.freeze() before job.bind(build), and "
+                    f"job.{word}('{name}') in the loop"
                 )
 
     def _check_modes(self) -> None:
