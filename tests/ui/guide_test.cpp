@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
+#include <QTextDocument>
 #include <QTreeWidget>
 #include <QUrl>
 #include <algorithm>
@@ -181,6 +182,28 @@ class GuideTest : public QObject {
                    qPrintable(page.name + QStringLiteral(": ") + url.toString()));
         }
       }
+    }
+  }
+
+  /// They are those that Qt finds.
+  void headingsAreFound_data() { languages(); }
+  void headingsAreFound() {
+    QFETCH(QLocale, locale);
+    const ui::Language language(locale);
+    for (const ui::GuidePage& page : ui::guidePages()) {
+      const QString markdown = ui::guideText(page.name);
+      QTextDocument document;
+      document.setMarkdown(markdown);
+      QStringList wanted;
+      for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (const int level = block.blockFormat().headingLevel(); level > 0)
+          wanted << QString::number(level) + QLatin1Char(' ') + block.text();
+      }
+      QStringList found;
+      for (const ui::GuideHeading& heading : ui::guideHeadings(markdown))
+        found << QString::number(heading.level) + QLatin1Char(' ') + heading.text;
+      QVERIFY(found.size() >= 1);
+      QCOMPARE(found, wanted);
     }
   }
 

@@ -200,13 +200,25 @@ QString guideAnchor(const QString& heading) {
   return anchor;
 }
 
-QStringList guideAnchors(const QString& markdown) {
-  QTextDocument document;
-  document.setMarkdown(markdown);
-  QStringList anchors;
-  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
-    if (block.blockFormat().headingLevel() > 0) anchors << guideAnchor(block.text());
+QList<GuideHeading> guideHeadings(const QString& markdown) {
+  static const QRegularExpression lines(QStringLiteral("^(?:(#{1,6}) +(.+)|```.*)$"),
+                                        QRegularExpression::MultilineOption);
+  QList<GuideHeading> headings;
+  bool isCode = false;
+  for (const QRegularExpressionMatch& line : lines.globalMatch(markdown)) {
+    const auto level = static_cast<int>(line.capturedLength(1));
+    if (level == 0) {
+      isCode = !isCode;
+    } else if (!isCode) {
+      headings << GuideHeading{level, line.captured(2).remove(QLatin1Char('`')).trimmed()};
+    }
   }
+  return headings;
+}
+
+QStringList guideAnchors(const QString& markdown) {
+  QStringList anchors;
+  for (const GuideHeading& heading : guideHeadings(markdown)) anchors << guideAnchor(heading.text);
   return anchors;
 }
 

@@ -10,7 +10,6 @@
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QShortcut>
-#include <QTextBlock>
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QUrl>
@@ -127,13 +126,11 @@ void HelpWindow::fillContents() {
     auto* item = new QTreeWidgetItem(m_contents, QStringList{page.title});
     item->setData(0, Qt::UserRole, page.name);
     if (page.name == QLatin1String("index.md")) continue;
-    QTextDocument document;
-    document.setMarkdown(guideText(page.name));
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
-      if (block.blockFormat().headingLevel() != 2) continue;
-      auto* child = new QTreeWidgetItem(item, QStringList{block.text()});
+    for (const GuideHeading& heading : guideHeadings(guideText(page.name))) {
+      if (heading.level != 2) continue;
+      auto* child = new QTreeWidgetItem(item, QStringList{heading.text});
       child->setData(0, Qt::UserRole,
-                     QString(page.name + QLatin1Char('#') + guideAnchor(block.text())));
+                     QString(page.name + QLatin1Char('#') + guideAnchor(heading.text)));
     }
   }
 }

@@ -109,6 +109,7 @@ void Navigator::rememberUnfolded() {
 }
 
 void Navigator::unfold() {
+  m_shown.reset();  // the selection is lost, too
   const QModelIndex cluster = m_treeModel.index(0, 0);
   int devices = 0;
   for (int row = 0; row < m_treeModel.rowCount(cluster); ++row) {
@@ -157,6 +158,8 @@ void Navigator::refresh(const ClusterModel& shown, const Draft* draft) {
 }
 
 void Navigator::setSelection(const std::set<ptc::DeviceId>& devices) {
+  if (devices == m_shown) return;  // to select thousands of rows takes long
+  m_shown = devices;
   const QScopedValueRollback<bool> silent(m_silent, true);
   QItemSelection selection;
   QModelIndex first;
@@ -183,6 +186,7 @@ void Navigator::onSelectionChanged() {
       devices.insert(*m_treeModel.device(m_treeModel.index(row, 0, index)));
     }
   }
+  m_shown.reset();  // of a node all devices are meant
   emit selectionChosen(devices);
 }
 

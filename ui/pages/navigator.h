@@ -4,6 +4,7 @@
 /// \file
 /// The left pane: the cluster as a tree, and facts about the shown job.
 
+#include <optional>
 #include <set>
 
 #include "ui/models/cluster_model.h"
@@ -44,6 +45,7 @@ class Navigator : public Surface {
   QLabel* m_jobTitle;
   KeyValues* m_job;
   std::set<std::int32_t> m_unfolded;  // nodes, before a reset
+  std::optional<std::set<ptc::DeviceId>> m_shown;  // the selection, unless the user changed it
   bool m_silent = false;
 };
 
