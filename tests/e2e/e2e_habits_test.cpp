@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFile>
 #include <QRegularExpression>
+#include <QSaveFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <csignal>
@@ -56,8 +57,11 @@ class E2eHabitsTest : public QObject {
     QVERIFY2(cluster().up().code == 0, cluster().up().Text());
     // Some write weights beside themselves.
     const QDir habits(QStringLiteral(TESSERA_SOURCE_DIR "/tests/e2e/habits"));
-    for (const QString& name : habits.entryList({QStringLiteral("*.py")}, QDir::Files))
+    m_names = habits.entryList({QStringLiteral("*.py")}, QDir::Files);
+    for (const QString& name : m_names)
       QVERIFY(QFile::copy(habits.filePath(name), m_files.filePath(name)));
+    QVERIFY(QFile::copy(QStringLiteral(TESSERA_SOURCE_DIR "/tests/e2e/pace.py"),
+                        m_files.filePath(QStringLiteral("pace.py"))));
   }
   void cleanupTestCase() { m_jobs.reset(); }
   void cleanup() {
@@ -68,10 +72,9 @@ class E2eHabitsTest : public QObject {
   void trainsOnAsIfNothingHadHappened_data() {
     QTest::addColumn<QString>("script");
     const bool all = qEnvironmentVariableIsSet("TESSERA_TEST_ALL");
-    const QStringList names = QDir(m_files.path()).entryList({QStringLiteral("*.py")}, QDir::Files);
-    for (qsizetype i = 0; i < names.size(); ++i) {
+    for (qsizetype i = 0; i < m_names.size(); ++i) {
       if (all || static_cast<std::uint64_t>(i) % 3 == Seed() % 3)
-        QTest::newRow(qPrintable(names[i])) << names[i];
+        QTest::newRow(qPrintable(m_names[i])) << m_names[i];
     }
   }
   void trainsOnAsIfNothingHadHappened() {
@@ -88,8 +91,8 @@ class E2eHabitsTest : public QObject {
     QVERIFY(cluster().Run({"job", "stop", "still", "--yes"}).code == 0);
 
     // Ranks that join import the modules while the others train on.
-    const QString delay = modules.size() > 1 ? QStringLiteral("1.2") : QStringLiteral("0.5");
-    QVERIFY(m_jobs->Start("moved", path, {"dp=1", "n0g1"}, {"--delay", delay}));
+    QVERIFY(SetPace("1.5"));
+    QVERIFY(m_jobs->Start("moved", path, {"dp=1", "n0g1"}, {"--pace", PaceFile()}));
     QVERIFY(Moves("dp=2", "n0g1,n1g0"));
     QVERIFY(Moves("dp=4", "n0g0,n0g1,n1g0,n1g1"));
     const std::vector<std::int64_t> ranks = m_jobs->Ranks(path);
@@ -101,6 +104,7 @@ class E2eHabitsTest : public QObject {
         "moved", [](const Json& now) { return now["state"] == "running"; }, kTorchPatience));
     QVERIFY(Moves("dp=2", "n0g0,n1g1"));
     QVERIFY(cluster().Step("moved") < TorchSteps());
+    QVERIFY(SetPace("0"));
     QVERIFY(m_jobs->EndsPaused("moved"));
     const Run moved = RunOf(cluster(), "moved");
     const QString difference = DifferenceOf(moved, still);
@@ -113,6 +117,11 @@ class E2eHabitsTest : public QObject {
   /// Relative. Sums of four parts are rounded otherwise than those of one.
   static constexpr double kClose = 2e-6;
   LocalCluster& cluster() { return m_jobs->cluster(); }
+  QString PaceFile() const { return m_files.filePath(QStringLiteral("pace")); }
+  bool SetPace(const char* seconds_per_step) {
+    QSaveFile file(PaceFile());
+    return file.open(QIODevice::WriteOnly) && file.write(seconds_per_step) > 0 && file.commit();
+  }
   /// After a further step.
   bool Moves(const QString& mesh, const QString& devices) {
     if (!cluster().WaitStep("moved", cluster().Step("moved") + 1)) return false;
@@ -126,6 +135,7 @@ class E2eHabitsTest : public QObject {
   }
 
   QString m_python;
+  QStringList m_names;  // of the scripts
   QTemporaryDir m_files;
   std::unique_ptr<TorchJobs> m_jobs;
 };

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights are limited and averaged after each update; hooks and settings are put on the model."""
 
-import argparse
 import copy
-import time
 
+import pace
 import torch
 from torch import nn
 
 import tessera.torch
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--delay", type=float, default=0)
-arguments = parser.parse_args()
 
 generator = torch.Generator().manual_seed(1)
 x = torch.randn(240, 8, generator=generator)
@@ -55,9 +49,9 @@ def follow(model, decision):
 
 job.bind(build)
 batch = job.sampler(len(x), global_batch=24)
-for step in job.steps(until=arguments.steps):
+for step in job.steps(until=pace.steps):
     now = batch()
     loss = nn.functional.mse_loss(job.model(x[now]), y[now])
     loss.backward()
     job.step(loss)
-    time.sleep(arguments.delay)
+    pace.wait()

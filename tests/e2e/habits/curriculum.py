@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A rate that falls when the loss does not, and a curriculum that the loss moves on."""
 
-import argparse
-import time
-
+import pace
 import torch
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 import tessera.torch
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--delay", type=float, default=0)
-arguments = parser.parse_args()
 
 generator = torch.Generator().manual_seed(1)
 x = torch.randn(240, 8, generator=generator)
@@ -50,10 +43,10 @@ curriculum = job.register("curriculum", Curriculum())
 job.after_update(lambda model, decision: curriculum.move_on(decision.loss))
 job.bind(build)
 batch = job.sampler(len(x), global_batch=24)
-for step in job.steps(until=arguments.steps):
+for step in job.steps(until=pace.steps):
     now = batch()
     shown = x[now] * (torch.arange(8) < curriculum.num_shown)
     loss = nn.functional.mse_loss(job.model(shown), y[now])
     loss.backward()
     job.step(loss)
-    time.sleep(arguments.delay)
+    pace.wait()

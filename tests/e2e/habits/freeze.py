@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers are frozen at first, and later others are."""
 
-import argparse
-import time
-
+import pace
 import torch
 from torch import nn
 
 import tessera.torch
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--delay", type=float, default=0)
-arguments = parser.parse_args()
 
 generator = torch.Generator().manual_seed(1)
 x = torch.randn(240, 8, generator=generator)
@@ -31,7 +24,7 @@ job = tessera.torch.attach()
 job.freeze("0", "2")
 job.bind(build)
 batch = job.sampler(len(x), global_batch=24)
-for step in job.steps(until=arguments.steps):
+for step in job.steps(until=pace.steps):
     if step == 8:
         job.unfreeze("2")
     if step == 16:
@@ -42,4 +35,4 @@ for step in job.steps(until=arguments.steps):
     loss = nn.functional.mse_loss(job.model(x[now]), y[now])
     loss.backward()
     job.step(loss)
-    time.sleep(arguments.delay)
+    pace.wait()

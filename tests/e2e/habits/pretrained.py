@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights of transformers, and of a file, are loaded in build(mesh)."""
 
-import argparse
 import pathlib
-import time
 
+import pace
 import torch
 from transformers import AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
 
 import tessera.torch
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--delay", type=float, default=0)
-arguments = parser.parse_args()
 
 folder = pathlib.Path(__file__).with_name("weights")
 if not (folder / "head.pt").exists():  # by the process that describes the job, before its ranks
@@ -45,9 +39,9 @@ data = torch.randint(0, 64, (96, 16), generator=torch.Generator().manual_seed(1)
 job = tessera.torch.attach()
 job.bind(build)
 batch = job.sampler(len(data), global_batch=12)
-for step in job.steps(until=arguments.steps):
+for step in job.steps(until=pace.steps):
     x = data[batch()].to(job.device)
     loss = torch.nn.functional.cross_entropy(job.model(x).flatten(0, 1), x.flatten())
     loss.backward()
     job.step(loss)
-    time.sleep(arguments.delay)
+    pace.wait()

@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Losses are scaled, so far that some updates are skipped and the scale is halved."""
 
-import argparse
-import time
-
+import pace
 import torch
 from torch import nn
 
 import tessera.torch
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--delay", type=float, default=0)
-arguments = parser.parse_args()
 
 generator = torch.Generator().manual_seed(1)
 x = torch.randn(240, 8, generator=generator)
@@ -29,9 +22,9 @@ job = tessera.torch.attach()
 scaler = job.scaler(torch.amp.GradScaler("cpu", init_scale=2.0**126, growth_interval=3))
 job.bind(build)
 batch = job.sampler(len(x), global_batch=24)
-for step in job.steps(until=arguments.steps):
+for step in job.steps(until=pace.steps):
     now = batch()
     loss = nn.functional.mse_loss(job.model(x[now]), y[now])
     scaler.scale(loss).backward()
     job.step(loss)
-    time.sleep(arguments.delay)
+    pace.wait()

@@ -1,20 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Learning rates follow a chain of schedulers of torch."""
 
-import argparse
-import time
-
+import pace
 import torch
 from torch import nn
-from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, OneCycleLR, SequentialLR
+from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, SequentialLR
 
 import tessera.torch
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--delay", type=float, default=0)
-parser.add_argument("--cycle", action="store_true")
-arguments = parser.parse_args()
 
 generator = torch.Generator().manual_seed(1)
 x = torch.randn(240, 8, generator=generator)
@@ -23,8 +15,7 @@ y = torch.sin(x.sum(1, keepdim=True)) + x[:, :1]
 
 def schedule(optimizer):
     warm_up = LinearLR(optimizer, 0.1, total_iters=6)
-    chain = SequentialLR(optimizer, [warm_up, CosineAnnealingLR(optimizer, 30)], [6])
-    return OneCycleLR(optimizer, [3e-3, 1e-2], total_steps=60) if arguments.cycle else chain
+    return SequentialLR(optimizer, [warm_up, CosineAnnealingLR(optimizer, 30)], [6])
 
 
 def build(mesh):
@@ -38,9 +29,9 @@ job = tessera.torch.attach()
 job.scheduler(schedule)
 job.bind(build)
 batch = job.sampler(len(x), global_batch=24)
-for step in job.steps(until=arguments.steps):
+for step in job.steps(until=pace.steps):
     now = batch()
     loss = nn.functional.mse_loss(job.model(x[now]), y[now])
     loss.backward()
     job.step(loss)
-    time.sleep(arguments.delay)
+    pace.wait()
