@@ -9,8 +9,9 @@ from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 from tessera import TesseraError
+from tessera.torch.beginnings import Beginning, beginnings_of, check_optimizer
 from tessera.torch.groups import pretended
-from tessera.torch.program import call, check_optimizer, make_state, state_of
+from tessera.torch.program import call, make_state, state_of
 
 
 class Own(torch.optim.Optimizer):
@@ -62,6 +63,13 @@ class Average(Own):
         state["average"].lerp_(one, 0.1)
 
 
+class First(Own):
+    """Its state begins with the first gradient."""
+
+    def begin(self, one, state):
+        state["first"] = one.grad.clone()
+
+
 class Late(Own):
     def go(self, one, state):
         if int(state["step"]) == 20:
@@ -86,9 +94,30 @@ class Optimizers(unittest.TestCase):
         for word in (f"{kind.__name__} cannot be bound: ", *words):
             self.assertIn(word, str(caught.exception))
 
+    def begins(self, kind, **options):
+        optimizer = kind([nn.Parameter(torch.zeros(2, 2))], **options)
+        return beginnings_of(optimizer, optimizer.param_groups[0])
+
     def test_copies_of_the_weights(self):
-        self.says(Lookahead, "does not begin with zeros ('slow'")
-        self.says(Average, "does not begin with zeros ('average'")
+        self.assertEqual(self.begins(Lookahead), {"slow": Beginning(is_copy=True)})
+        self.assertEqual(self.begins(Average), {"average": Beginning(is_copy=True)})
+
+    def test_numbers_and_options(self):
+        self.assertEqual(self.begins(torch.optim.NAdam), {"mu_product": Beginning(number=1.0)})
+        self.assertEqual(self.begins(torch.optim.Rprop), {"step_size": Beginning(option="lr")})
+        # An option that happens to be 1 is still an option.
+        self.assertEqual(self.begins(torch.optim.Rprop, lr=1.0), self.begins(torch.optim.Rprop))
+        self.assertEqual(
+            self.begins(torch.optim.ASGD),
+            {"eta": Beginning(option="lr"), "mu": Beginning(number=1.0)},
+        )
+
+    def test_made_with_the_optimizer(self):
+        """Such state has its values when build(mesh) returns."""
+        self.assertEqual(self.begins(torch.optim.Adagrad, initial_accumulator_value=0.1), {})
+
+    def test_what_cannot_be_seen(self):
+        self.says(First, "it cannot be seen what its state begins with ('first', seen in step 1)")
 
     def test_state_that_comes_later(self):
         self.says(Late, "it makes its state 'late' in step 20")
@@ -97,9 +126,8 @@ class Optimizers(unittest.TestCase):
         self.says(Counts, "it counts in its attribute 'made'")
 
     def test_those_of_torch(self):
-        for name in ("Rprop", "NAdam"):
-            self.says(getattr(torch.optim, name), "begin with zeros", "RAdam", "can be bound")
-        self.says(torch.optim.SGD, "zeros", "SGD with dampening=0", momentum=0.9, dampening=0.1)
+        sgd = {"momentum": 0.9, "dampening": 0.1}
+        self.says(torch.optim.SGD, "cannot be seen", "SGD with dampening=0 can be bound", **sgd)
         for name, options in {
             "AdamW": {},
             "Adam": {"amsgrad": True},
@@ -109,7 +137,11 @@ class Optimizers(unittest.TestCase):
             "Adamax": {},
             "Adadelta": {},
             "Adafactor": {},
+            "Adagrad": {"lr_decay": 0.1, "initial_accumulator_value": 0.1},
+            "ASGD": {},
             "Muon": {},
+            "NAdam": {"decoupled_weight_decay": True, "weight_decay": 0.1},
+            "Rprop": {"step_sizes": (1e-6, 2.0)},
         }.items():
             with self.subTest(name):
                 kind = getattr(torch.optim, name)
@@ -121,7 +153,7 @@ class Optimizers(unittest.TestCase):
             {"params": [nn.Parameter(torch.zeros(2, 2))]},
             {"params": [nn.Parameter(torch.zeros(2, 2))], "momentum": 0.9, "dampening": 0.1},
         ]
-        with self.assertRaisesRegex(TesseraError, "does not begin with zeros"):
+        with self.assertRaisesRegex(TesseraError, "cannot be seen what its state begins with"):
             check_optimizer(torch.optim.SGD(groups, lr=0.1))
 
 

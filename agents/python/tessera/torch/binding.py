@@ -8,6 +8,7 @@ import ctypes
 import functools
 import math
 import weakref
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 import torch
@@ -18,6 +19,7 @@ from torch.distributed.tensor import DTensor
 
 from tessera._library import TesseraError
 from tessera.job import Piece
+from tessera.torch.beginnings import beginnings_of
 from tessera.torch.contents import Turns, first_difference, sums_of
 from tessera.torch.fsdp import fsdp_parameters
 from tessera.torch.groups import axes_of
@@ -458,6 +460,11 @@ class Binding(Program):
         self._memory_end = memory_end
         self._device = device
         self._bound: list[tuple[Tensor, torch.Tensor]] = []
+        self._begins_with_options = any(
+            beginning.option
+            for group in optimizer.param_groups
+            for beginning in beginnings_of(optimizer, group).values()
+        )
         if state_of_optimizer is None:
             make_state(optimizer)
         else:
@@ -622,12 +629,40 @@ class Binding(Program):
         values = {tensor.name: tensor.value for tensor, _, key in state_of(model, optimizer)}
         with torch.no_grad():
             for name, piece in self._pieces.items():
-                value = values.get(name)
-                if value is None:
-                    continue  # state that the optimizer makes in its first step is zero
-                tensor_of(piece).copy_(local_of(value)[piece.box])
+                if (value := values.get(name)) is not None:
+                    tensor_of(piece).copy_(local_of(value)[piece.box])
+            for name, key, value, parameter, group in self._state():
+                beginning = beginnings_of(self.optimizer, group).get(key)
+                if beginning is None or f"{name}.{key}" in values:
+                    continue
+                if beginning.is_copy:
+                    value.copy_(local_of(parameter))
+                else:
+                    value.fill_(beginning.value(group))
             for module, key, place in self.buffers:
                 module._buffers[key] = place.clone()
+
+    def _state(
+        self,
+    ) -> Iterator[tuple[str, str, torch.Tensor, nn.Parameter, dict[str, Any]]]:
+        """This rank's parts of the state of the optimizer, with the name of the parameter, the key,
+        the parameter and its group."""
+        names = {id(one): name for name, (one, _) in parameters(self.model).items()}
+        for group in self.optimizer.param_groups:
+            for parameter in group["params"]:
+                for key, value in self.optimizer.state.get(parameter, {}).items():
+                    if isinstance(value, torch.Tensor):
+                        yield names[id(parameter)], key, local_of(value), parameter, group
+
+    def update(self) -> None:
+        # What begins with an option, such as the learning rate, has its value in the first update.
+        for _, key, value, parameter, group in self._state() if self._begins_with_options else ():
+            beginning = beginnings_of(self.optimizer, group).get(key)
+            if beginning is not None and beginning.option:
+                steps = self.optimizer.state[parameter].get("step", self.step_value)
+                if int(steps) == 0:
+                    value.fill_(beginning.value(group))
+        super().update()
 
     def check(self) -> None:
         """The state is still where it was bound.

@@ -17,6 +17,7 @@ from torch.distributed.fsdp import FSDPModule
 from torch.distributed.tensor.debug import CommDebugMode
 
 from tessera._library import AXES, TesseraError
+from tessera.torch.beginnings import check_optimizer
 from tessera.torch.groups import first_ranks, pretended
 from tessera.torch.objects import PREFIX
 from tessera.torch.parts import parts_of
@@ -27,7 +28,6 @@ from tessera.torch.program import (
     Tensor,
     call,
     check_memory,
-    check_optimizer,
     make_state,
     persistent_buffers,
     state_of,

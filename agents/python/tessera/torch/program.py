@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -205,100 +204,6 @@ def check_memory(model: nn.Module) -> None:
                 )
 
 
-# What a message about another optimizer names.
-_CAN = "Adam, AdamW, RAdam, RMSprop, Adadelta, Adafactor, and SGD with dampening=0 can be bound"
-
-_NUM_TRIED = 26  # steps of an optimizer: some use a part of their state in every tenth only
-_bindable: set[tuple[type, str]] = set()  # optimizers, with the options of a group
-
-
-def check_optimizer(optimizer: torch.optim.Optimizer) -> None:
-    """State in the arena begins with zeros. For most optimizers that is where their own begins.
-
-    Raises TesseraError for others, also if they make or count something that is not in the arena.
-    """
-    for group in optimizer.param_groups:
-        options = {key: value for key, value in group.items() if key != "params"}
-        same = (type(optimizer), repr({**options, "lr": None}))
-        if same not in _bindable:
-            _check_options(optimizer, options)
-            _bindable.add(same)
-
-
-def _check_options(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> None:
-    """Compares an optimizer with one whose state is zeros, over some steps of one parameter."""
-    kind = type(optimizer)
-    name = kind.__name__
-    known = inspect.signature(kind).parameters
-    options = {key: value for key, value in group.items() if key in known}
-    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
-        begin = torch.tensor([[0.5, -0.25], [1.0, 2.0]])
-        gradient = torch.tensor([[0.125, 0.5], [-0.25, 0.0625]])
-        ours, theirs = nn.Parameter(begin.clone()), nn.Parameter(begin.clone())
-        try:
-            usual, bound = kind([theirs], **options), kind([ours], **options)
-            ours.grad = gradient.clone()
-            bound.step()
-            for value in bound.state[ours].values():
-                if isinstance(value, torch.Tensor):
-                    value.zero_()
-            with torch.no_grad():
-                ours.copy_(begin)
-            keys = set(bound.state[ours])
-            for step in range(1, _NUM_TRIED + 1):
-                for optimizer_of, one in ((usual, theirs), (bound, ours)):
-                    one.grad = gradient * (step % 5 - 1.5)
-                    torch.manual_seed(step)
-                    optimizer_of.step()
-                if step == 1:
-                    counts_of_usual = _numbers(usual)
-                if more := set(bound.state[ours]) - keys:
-                    raise TesseraError(
-                        f"{name} cannot be bound: it makes its state '{min(more)}' in step {step}, "
-                        f"and a job has all state from the first step on; {_CAN}"
-                    )
-                if key := _difference(usual.state[theirs], bound.state[ours]):
-                    raise TesseraError(
-                        f"{name} cannot be bound: its state does not begin with zeros ('{key}', "
-                        f"seen in step {step}), and a copy of the weights is a part of the model; "
-                        f"{_CAN}"
-                    )
-                if not _is_equal(theirs, ours):
-                    raise TesseraError(
-                        f"{name} cannot be bound: its state does not begin with zeros (seen in the "
-                        f"update of step {step}); {_CAN}"
-                    )
-        except (TesseraError, MemoryError, OSError):
-            raise
-        except Exception as error:
-            raise TesseraError(f"{name} cannot be bound: {error}; {_CAN}") from error
-    now = _numbers(usual)
-    for key, value in counts_of_usual.items():
-        if now.get(key) != value:
-            raise TesseraError(
-                f"{name} cannot be bound: it counts in its attribute '{key}', which is not in the "
-                "job: count in a tensor of its state"
-            )
-
-
-def _numbers(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    return {key: value for key, value in vars(optimizer).items() if type(value) in (int, float)}
-
-
-def _difference(usual: dict[str, Any], bound: dict[str, Any]) -> str | None:
-    """The key of the first tensor that differs."""
-    for key, value in usual.items():
-        if isinstance(value, torch.Tensor) and not _is_equal(value, bound.get(key)):
-            return str(key)
-    return None
-
-
-def _is_equal(one: torch.Tensor, other: Any) -> bool:
-    if not isinstance(other, torch.Tensor) or one.shape != other.shape:
-        return False
-    return torch.allclose(one.detach(), other.detach(), rtol=0, atol=0, equal_nan=True)
-
-
 def make_state(optimizer: torch.optim.Optimizer) -> None:
     """Lets an optimizer over the meta device make the state that it makes in its first step."""
     kept = []
@@ -420,7 +325,7 @@ def _state_of_one(
         if not isinstance(value, torch.Tensor):
             raise TesseraError(
                 f"state '{key}' of '{name}' is a {type(value).__name__} and no tensor, so "
-                f"{type(optimizer).__name__} cannot be bound; {_CAN}"
+                f"{type(optimizer).__name__} cannot be bound"
             )
         if isinstance(parameter, DTensor) and not isinstance(value, DTensor) and value.dim() > 0:
             raise TesseraError(
