@@ -254,11 +254,18 @@ class Scalers(Loop):
     def test_as_without_a_job(self):
         """The scale and the weights are those of an ordinary loop, also where an update is skipped
         for a gradient that is not finite."""
+        self.compare(2.0**15)
+
+    def test_the_largest_scale(self):
+        """It grows no further."""
+        self.compare(2.0**127, loss_by=2.0**-100)
+
+    def compare(self, scale, loss_by=1.0):
         ways = []
         for is_job in (False, True):
             torch.manual_seed(1)
             model = torch.nn.Linear(4, 3)
-            options = {"init_scale": 2.0**15, "growth_interval": 2}
+            options = {"init_scale": scale, "growth_interval": 2}
             scaler = torch.amp.GradScaler("cpu", **options)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
             scales = []
@@ -268,7 +275,7 @@ class Scalers(Loop):
             for step in self.job.steps(until=7) if is_job else range(1, 8):
                 scales.append(scaler.get_scale())
                 x = torch.ones(2, 4) * (float("inf") if step == 4 else step)
-                loss = model(x).square().mean()
+                loss = model(x).square().mean() * loss_by
                 scaler.scale(loss).backward()
                 if is_job:
                     self.job.step(loss)

@@ -123,7 +123,9 @@ class Scaler:
         else:
             state["_growth_tracker"] += 1
             if state["_growth_tracker"] == state["growth_interval"]:
-                state["scale"] *= state["growth_factor"]
+                grown = state["scale"] * state["growth_factor"]
+                if grown <= torch.finfo(torch.float32).max:
+                    state["scale"] = grown
                 state["_growth_tracker"] = 0
         self.scaler.load_state_dict(state)
 
