@@ -300,8 +300,9 @@ class E2eTorchTest : public QObject {
         << "the optimizer has a parameter of shape (3, 2) that is not the model's";
     QTest::newRow("doubles") << build.arg(", dtype=torch.float64", "SGD(model.parameters(), 1)")
                              << "'weight' is f64; gradients of a job are f32";
-    QTest::newRow("not from zeros") << build.arg("", "Rprop(model.parameters())")
-                                    << "Rprop cannot be bound: its state does not begin with zeros";
+    QTest::newRow("unknown beginning")
+        << build.arg("", "SGD(model.parameters(), 0.1, momentum=0.9, dampening=0.1)")
+        << "SGD cannot be bound: it cannot be seen what its state begins with";
     QTest::newRow("no tensor") << build.arg("", "LBFGS(model.parameters())") << "LBFGS";
     QTest::newRow("shared memory")
         << build.arg(")\n    model.row = torch.nn.Parameter(model.weight.data[1:2]",
