@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses are scaled, so far that some updates are skipped and the scale is halved."""
+"""Losses are scaled. In some steps that is too much: they are skipped, and the scale is halved."""
 
 import pace
 import torch
@@ -19,12 +19,13 @@ def build(mesh):
 
 
 job = tessera.torch.attach()
-scaler = job.scaler(torch.amp.GradScaler("cpu", init_scale=2.0**126, growth_interval=3))
+scaler = job.scaler(torch.amp.GradScaler("cpu", growth_interval=3))
 job.bind(build)
 batch = job.sampler(len(x), global_batch=24)
 for step in job.steps(until=pace.steps):
     now = batch()
     loss = nn.functional.mse_loss(job.model(x[now]), y[now])
-    scaler.scale(loss).backward()
+    too_much = 1e38 if step in (6, 15, 21, 30) else 1  # however the batch is cut
+    scaler.scale(loss * too_much).backward()
     job.step(loss)
     pace.wait()
